@@ -1,0 +1,1 @@
+"""A join and its predicate over Arrow batches: what the runtimes share."""

@@ -1,0 +1,89 @@
+"""The embedded runtime: queries in this process, Arrow in and Arrow out, no JVM.
+
+    >>> import pyarrow as pa
+    >>> from anabranch import local
+    >>> seen = {"a": pa.table({"ts": [1, 5], "k": [7, 8]}), "b": pa.table({"ts": [2, 9], "k": [7, 8]})}
+    >>> local.sql("SELECT A.k AS k, B.ts - A.ts AS lag FROM a A, b B WHERE A.k = B.k WINDOW = 3", seen).to_pylist()
+    [{'k': 7, 'lag': 1}]
+
+``sql`` joins finite tables; ``start`` gives a session that is fed for as long as the
+streams live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anabranch.core.errors import Refused
+from anabranch.core.plain import plain_schema
+from anabranch.core.ticks import FOREVER
+from anabranch.core.times import check_time_type
+from anabranch.local.session import Options, Session
+from anabranch.plan.query import Stream
+from anabranch.plan.sql import parse
+
+__all__ = ["Options", "Session", "sql", "start"]
+
+
+def sql(
+    query: str,
+    streams: Mapping[str, pa.Table | pa.RecordBatch],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    time: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The answer of *query* over finite tables, by the names that stand in FROM.
+
+    A table has no late rows: its order does not matter.  Rows whose time is NULL or
+    out of reach are refused, since there is nowhere else for them to go; a session
+    sets them apart instead.
+    """
+    known = {name: _stream(name, table.schema, (time or {}).get(name, "ts")) for name, table in streams.items()}
+    parsed = parse(query, known, functions=tuple(functions or ()), batch=True)
+    session = Session(parsed, functions, Options(lateness=dict.fromkeys(_read(parsed), FOREVER), dead=_refuse))
+    used = {name: _one_batch(table) for name, table in streams.items() if name in session.streams}
+    return pa.concat_tables([session.schema.empty_table(), *session.push(used, last=True)])
+
+
+def start(
+    query: str,
+    schemas: Mapping[str, pa.Schema],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    time: Mapping[str, str] | None = None,
+    options: Options | None = None,
+) -> Session:
+    """A session of *query* over live streams with these schemas."""
+    known = {name: _stream(name, schema, (time or {}).get(name, "ts")) for name, schema in schemas.items()}
+    return Session(parse(query, known, functions=tuple(functions or ())), functions, options)
+
+
+def _stream(name: str, schema: pa.Schema, time: str) -> Stream:
+    schema = plain_schema(schema)
+    found = [column for column in schema.names if column.lower() == time.lower()]
+    if time == "arrival" and not found:
+        return Stream(name, schema, time)
+    if len(found) != 1:
+        raise Refused(
+            f"stream '{name}' has no column '{time}' for its time",
+            f"name one of {', '.join(schema.names)} with time={{'{name}': ...}}",
+        )
+    check_time_type(name, found[0], schema.field(found[0]).type)
+    return Stream(name, schema, found[0])
+
+
+def _read(query: Any) -> list[str]:
+    return list(dict.fromkeys(member.stream.name for join in query.joins for member in join.members))
+
+
+def _one_batch(table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+    if isinstance(table, pa.RecordBatch):
+        return table
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _refuse(rows: pa.Table) -> None:
+    first = rows.to_pylist()[0]
+    raise Refused(f"stream '{first['stream']}': {first['reason']} in row {first['row']}", "leave such rows out")
