@@ -1,0 +1,1 @@
+"""Measurements against other engines: one workload a file, one contender a file, every answer checked."""

@@ -1,0 +1,1 @@
+"""The contenders, one a file, found by their place."""

@@ -1,0 +1,1 @@
+"""The workloads, one a file, found by their place."""
