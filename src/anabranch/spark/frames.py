@@ -27,6 +27,7 @@ from anabranch.spark.pieces import MARK, REASON, ROW, Packer, Piece, table
 from anabranch.spark.processor import Processor, told
 from anabranch.spark.told import COUNTS, LISTS, PEAKS, SAID, SAME, TIMES
 from anabranch.spark.types import column
+from anabranch.spark.workers import settled
 
 PACKED = (
     "bucket int, feed int, part int, number int, newest bigint, promised bigint, rows bigint, dead bigint,"
@@ -87,6 +88,7 @@ def _packer(feed: Feed, columns: Sequence[str], number: int, buckets: Sequence[i
                 pieces = []
         if pieces:
             yield table(pieces)
+        settled()
 
     return pack
 
@@ -110,6 +112,7 @@ def _unpacker(schema: pa.Schema) -> Any:
         for batch in batches:
             for body in batch.column(0):
                 yield pa.ipc.read_record_batch(body.as_buffer(), schema)
+        settled()
 
     return unpack
 

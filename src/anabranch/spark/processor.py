@@ -21,6 +21,7 @@ from anabranch.spark.apart import Apart
 from anabranch.spark.bucket import Bucket, Outcome, Shard, Worker
 from anabranch.spark.chunks import Copies
 from anabranch.spark.pieces import Piece
+from anabranch.spark.workers import settled
 
 HEAD = -1
 BODY_ROWS = 65_536  # of matches in one blob
@@ -72,6 +73,7 @@ class Processor(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is held beyond the state."""
+        settled()
 
 
 def copies(query: str, name: str) -> Copies:
