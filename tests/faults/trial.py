@@ -80,8 +80,7 @@ def trial(seed: int) -> Trial:
     streams = tuple(dict.fromkeys(map(stream_of, aliases)))
     lateness = {stream: dice.randint(1, 8) for stream in streams if dice.random() < 0.7}
     case = Case(forms, predicate=predicate, lateness=lateness)
-    counted = {stream_of(alias) for alias in counts}
-    files = {stream: _files(dice, case, stream, ROWS["".join(aliases)], stream in counted) for stream in case.streams}
+    files = {stream: _files(dice, case, stream, ROWS["".join(aliases)]) for stream in case.streams}
     partitions = dice.choice([2, 2, 3])
     return Trial(
         seed,
@@ -138,26 +137,20 @@ def _pair(dice: Random, a: str, b: str, most: int) -> Form:
     return dice.choice([Width((a, b), width), Band(a, b, 0, width), Band(a, b, low, low + width)])
 
 
-def _files(dice: Random, case: Case, stream: str, most: int, counted: bool) -> tuple[File, ...]:
-    """The files of a stream; times of one that is counted are its own in every file.
+def _files(dice: Random, case: Case, stream: str, most: int) -> tuple[File, ...]:
+    """The files of a stream.
 
-    A restart may put two files into one batch, and which of two rows of the same time
-    came first would then be nobody's to say.
+    A restart may put two of them into one batch.  Rows of one time count by their values
+    then: by their numbers, which come first, and so as if the files had come in order.
     """
     late = case.lateness.get(stream, 0)
-    taken: set[int] = set()
     found = []
     for number in range(dice.randint(5, 7)):
         rows: list[Arrival] = []
-        times: set[int] = set()
         for _ in range(dice.choice([0, *range(1, most + 1)])):
             behind = late + dice.randint(1, 40) if dice.random() < 0.1 else dice.choice([0, dice.randint(0, late)])
             time = max(0, number * EPOCH + dice.randint(0, EPOCH) - behind)
-            while counted and time in taken:
-                time += 1
-            times.add(time)
             rows.append(Arrival(stream, time if dice.random() > 0.05 else None, _row(dice)))
-        taken |= times
         promise = number * EPOCH + dice.randint(0, EPOCH) if dice.random() < 0.15 else None
         found.append(File(tuple(rows), promise))
     return (*found[:-1], File(found[-1].rows, None, True))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anabranch.core.ticks import FOREVER, NEVER
 from anabranch.plan.feeds import feeds
 from anabranch.plan.lower import lower
 from anabranch.plan.query import Stream
@@ -17,7 +18,7 @@ from anabranch.plan.sql import parse
 from anabranch.spark.bucket import Bucket, Shard, Worker
 from anabranch.spark.chunks import Copies
 from anabranch.spark.memory import Remembered
-from anabranch.spark.pieces import REASON, ROW, Packer
+from anabranch.spark.pieces import REASON, ROW, Packer, Piece
 from anabranch.testing.on_buckets import on_buckets
 from anabranch.testing.play import check
 from anabranch.testing.predicates import PREDICATES
@@ -62,6 +63,32 @@ def test_what_a_worker_keeps_is_of_one_plan_only() -> None:
     run(closed, no, worker, 0, [1], [7])
     assert len(run(open_, yes, worker, 1, [2], [7])) == 3
     assert not run(closed, no, worker, 1, [2], [7])
+
+
+def last_of(ordered: bool, *tasks: list[int]) -> list[int]:
+    """Which key of b counts as its last, where tasks have read these, all of one time."""
+    text = "SELECT B.k, B.v FROM a A, b [ROWS 1] B WINDOW = 5"
+    schema = pa.schema([*SCHEMA, ("v", pa.list_(pa.int64()))])
+    (join,) = parse(text, {name: Stream(name, schema) for name in "ab"}).joins
+    found = feeds(lower(join))
+    shard = Shard(found, (0,), "query", (0, 0), (None, None), frozenset("b" if ordered else ""))
+    pieces = []
+    for n, feed in enumerate(found.feeds):
+        for part, keys in enumerate(tasks if feed.stream == "b" else [[0]]):
+            columns = [pa.array([1] * len(keys)), pa.array([k // 10 for k in keys]), pa.array([[k] for k in keys])]
+            read = pa.record_batch(columns, schema=schema)
+            pieces += Packer(feed, n, (0,), True).pack([read], part)
+        pieces.append(Piece(0, n, 9, 0, NEVER, FOREVER, 0, 0, None, None))
+    outcome = Bucket(shard, 0, Remembered(), Copies(None), Worker()).run(0, pieces)
+    return [row["B.v"][0] for table in outcome.tables for row in table.to_pylist()]
+
+
+def test_of_rows_of_one_time_the_same_ones_count_however_tasks_are_cut() -> None:
+    dice, keys = Random(1), [31, 12, 32, 11]
+    for _ in range(20):
+        mixed, cut = dice.sample(keys, len(keys)), dice.randint(0, len(keys))
+        assert last_of(False, mixed[:cut], mixed[cut:]) == [32]
+        assert last_of(True, mixed[:cut], mixed[cut:]) == mixed[-1:]  # this source keeps an order
 
 
 def places(keys: list[int | None], cut: int, reasons: list[str | None]) -> dict[int, list[str]]:

@@ -120,8 +120,8 @@ def feeds(lowered: Lowered, wish: Wish = Wish()) -> Feeds:
             twin = replace(feed, name=feed.stream + (f"#{number + 1}" if number else ""))
             found.append(twin)
         else:
-            names = dict.fromkeys([*twin.schema.names, *feed.schema.names])
-            both = pa.schema([member.stream.schema.field(name) for name in names])
+            names = {*twin.schema.names, *feed.schema.names}
+            both = pa.schema([field for field in member.stream.schema if field.name in names])
             required = tuple(name for name in twin.required if name in feed.required)
             found[found.index(twin)] = twin = replace(twin, schema=both, required=required, filters=())
         members.append(twin.name)

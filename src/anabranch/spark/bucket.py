@@ -28,6 +28,7 @@ from anabranch.plan.feeds import Feed, Feeds
 from anabranch.spark.chunks import Chunks, Copies, Head, State, digest
 from anabranch.spark.pieces import BAD, Piece, hashes
 from anabranch.spark.skew import hottest
+from anabranch.spark.ties import settled
 from anabranch.spark.told import Told
 
 
@@ -40,6 +41,7 @@ class Shard:
     query: str  # the fingerprint
     lateness: tuple[int, ...]
     idle: tuple[int | None, ...]
+    ordered: frozenset[str] = frozenset()  # the streams whose tasks and rows come in the order of arrival
     timed: bool = True
     name: str = ""
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -56,6 +58,11 @@ class Shard:
     def stream(self, feed: Feed) -> int:
         """The number of a feed's stream."""
         return self.streams.index(feed.stream)
+
+    def counts_ties(self, feed: Feed) -> bool:
+        """Whether the answer depends on the order of rows of one time, and the order of reading does not tell it."""
+        counted = any(member.rows is not None and member.stream.name == feed.name for member in self.feeds.join.members)
+        return counted and feed.stream not in self.ordered
 
 
 @dataclass
@@ -127,7 +134,7 @@ class Bucket:
             s = shard.stream(feed)
             accepted = self._accepted(feed, mine, head, before[s], told, late)
             if accepted is not None:
-                arrived[feed.name] = accepted
+                arrived[feed.name] = settled(accepted) if shard.counts_ties(feed) else accepted
             for piece in mine:
                 told.rows[s] += piece.rows
                 told.dead[s] += piece.dead
@@ -186,7 +193,7 @@ class Bucket:
     def _accepted(
         self, feed: Feed, pieces: list[Piece], head: Head, frontier: int, told: Told, late: list[Any]
     ) -> Arrived | None:
-        """The rows of a feed that are not late, in the order of the tasks that read them."""
+        """The rows of a feed that are not late, as they were read."""
         bodies = [
             pa.ipc.read_record_batch(pa.py_buffer(piece.body), feed.schema)
             for piece in pieces

@@ -192,6 +192,7 @@ def relation(
         fingerprint(found),
         tuple(each.lateness for each in by_name),
         tuple(each.idle for each in by_name),
+        frozenset(each.stream.name for each in by_name if each.ordered),
         reads_time(query),
         fingerprint(found)[:8],
         functions,

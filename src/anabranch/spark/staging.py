@@ -166,7 +166,7 @@ def read_rounds(spark: SparkSession, each: Staged) -> Opened:
         frame = frame.withColumn(stream.time, fn.current_timestamp())
         fields = [*stream.schema, pa.field(stream.time, pa.timestamp("us", "UTC"))]
         stream = Stream(stream.name, pa.schema(fields), stream.time)
-    return Opened(stream, frame)
+    return Opened(stream, frame, ordered=True)
 
 
 def _schema(stream: Stream) -> pa.Schema:

@@ -68,6 +68,7 @@ class Opened:
     lateness: int = 0
     idle: int | None = None
     bare: bool = True  # whether its plan has no watermark any more
+    ordered: bool = False  # whether a batch is read from its first row to its last, however often
 
 
 def opened(name: str, given: DataFrame | StreamFrame) -> Opened:

@@ -66,6 +66,7 @@ class OnBuckets:
             "query",
             tuple(case.lateness.get(name, 0) * self.scale for name in found.streams),
             tuple(None if (idle := case.idle.get(name)) is None else idle * self.scale for name in found.streams),
+            frozenset(name for name in found.streams if dice.random() < 0.5),
         )
         self.copies = Copies(folder)
         self.workers = [Worker(), Worker()]
@@ -150,11 +151,18 @@ class OnBuckets:
             packer = Packer(feed, number, self.shard.buckets, feed.stream not in speaking)
             speaking.add(feed.stream)
             rows = arrivals.get(feed.stream, [])
-            cut = self.dice.randint(0, len(rows))
-            for part, some in enumerate((rows[:cut], rows[cut:])):
+            for part, some in enumerate(self._tasks(feed, rows)):
                 mark = marks.get(feed.stream) if part == 0 else None
                 if some or mark is not None:
                     yield from packer.pack([_marked(table(some, self.schema), mark)], part)
+
+    def _tasks(self, feed: Feed, rows: list[Numbered]) -> tuple[list[Numbered], list[Numbered]]:
+        """What two tasks read: where the source keeps an order the beginning and the end, else this and that."""
+        if feed.stream in self.shard.ordered:
+            cut = self.dice.randint(0, len(rows))
+            return rows[:cut], rows[cut:]
+        mixed, cut = self.dice.sample(rows, len(rows)), self.dice.randint(0, len(rows))
+        return mixed[:cut], mixed[cut:]
 
     def _found(self, found: pa.Table) -> list[Found]:
         columns = [found.column(f"{alias_in_sql(alias)}.id").to_pylist() for alias in self.case.aliases]
