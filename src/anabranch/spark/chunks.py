@@ -9,7 +9,9 @@ logarithmic in the batches.
 The state store is the truth.  A chunk that was read or written once also lies as a
 file on the executor's disk, under the digest of its bytes, and is mapped from there
 by whichever worker needs it next: what lies under that name is right by construction,
-whoever wrote it and whatever became of that attempt.
+whoever wrote it and whatever became of that attempt.  A copy that nobody reads any
+more, since its query has stopped or its bucket has moved, goes after an hour, when
+another batch on the same executor clears up.
 
 Cost: a write of what is new; a read only of what this executor has never seen.
 """
@@ -20,6 +22,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -32,6 +35,7 @@ from anabranch.core.errors import Refused
 from anabranch.core.ticks import NEVER
 
 VERSION = 1  # of what is stored; a reader refuses any other
+UNUSED = 3_600  # seconds after which a copy goes
 SMALL = 262_144  # bytes of a chunk below which it may be written anew with its neighbour
 
 
@@ -130,6 +134,7 @@ class Copies:
             return None
         try:
             with pa.memory_map(str(self.folder / digest)) as file:
+                os.utime(self.folder / digest)
                 return file.read_buffer()
         except OSError:
             return None
@@ -156,6 +161,19 @@ class Copies:
         if self.folder is not None:
             with suppress(OSError):
                 (self.folder / digest).unlink()
+
+
+def clear(root: Path) -> None:
+    """Remove the copies below a folder that nobody has used for an hour; who needs one after all reads the state."""
+    last = time.time() - UNUSED
+    for folder, _, names in os.walk(root, topdown=False):
+        for name in names:
+            file = os.path.join(folder, name)
+            with suppress(OSError):
+                if os.stat(file).st_mtime < last:
+                    os.unlink(file)
+        with suppress(OSError):
+            os.rmdir(folder)  # if nothing is left
 
 
 @dataclass

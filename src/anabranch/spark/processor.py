@@ -19,11 +19,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from anabranch.spark.apart import Apart
 from anabranch.spark.bucket import Bucket, Outcome, Shard, Worker
-from anabranch.spark.chunks import Copies
+from anabranch.spark.chunks import Copies, clear
 from anabranch.spark.pieces import Piece
 from anabranch.spark.workers import settled
 
 HEAD = -1
+CLEARING = 100  # every so many batches, the first among them, a bucket clears up
 BODY_ROWS = 65_536  # of matches in one blob
 
 WORKER = Worker()  # one process, one memory
@@ -66,7 +67,10 @@ class Processor(StatefulProcessor):
         assert context is not None
         batch = int(context.getLocalProperty("streaming.sql.batchId") or 0)
         query = context.getLocalProperty("sql.streaming.queryId") or "query"
-        bucket = Bucket(self.shard, key[0], Stored(self.entries), copies(query, self.shard.name), WORKER)
+        if batch % CLEARING == 0:
+            clear(copies())
+        folder = copies() / query / (self.shard.name or "join")
+        bucket = Bucket(self.shard, key[0], Stored(self.entries), Copies(folder), WORKER)
         outcome = bucket.run(batch, (Piece(*row) for row in rows))
         self.apart.keep(outcome, query, batch, key[0])
         return iter([Row(**values) for values in told(key[0], outcome)])
@@ -76,9 +80,9 @@ class Processor(StatefulProcessor):
         settled()
 
 
-def copies(query: str, name: str) -> Copies:
-    """Where this executor keeps copies of a query's chunks: as long as the application lives."""
-    return Copies(Path(SparkFiles.getRootDirectory()) / "anabranch" / query / (name or "join"))
+def copies() -> Path:
+    """Where this executor keeps copies of chunks, of all queries; it goes with the application."""
+    return Path(SparkFiles.getRootDirectory()) / "anabranch"
 
 
 def told(bucket: int, outcome: Outcome) -> Iterator[dict[str, Any]]:
