@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from numba import int64, njit
 
+from anabranch.core.integers import add_overflows, mul_overflows, sub_overflows
+
 __all__ = [
     "add_ok", "eq", "fits", "ge", "gt", "idiv", "idiv_ok", "imod", "le", "lt", "mul_ok", "ne",
     "sub_ok", "to_int", "to_int_ok",
@@ -17,24 +19,17 @@ __all__ = [
 
 @njit(forceinline=True)
 def add_ok(a, b):  # type: ignore[no-untyped-def]
-    r = a + b
-    return ((a ^ r) & (b ^ r)) >= 0
+    return not add_overflows(a, b)
 
 
 @njit(forceinline=True)
 def sub_ok(a, b):  # type: ignore[no-untyped-def]
-    r = a - b
-    return ((a ^ b) & (a ^ r)) >= 0
+    return not sub_overflows(a, b)
 
 
 @njit(forceinline=True)
 def mul_ok(a, b):  # type: ignore[no-untyped-def]
-    if a == 0 or b == 0:
-        return True
-    if (a == -1 and b == -0x8000000000000000) or (b == -1 and a == -0x8000000000000000):
-        return False
-    r = a * b
-    return idiv(r, b) == a
+    return not mul_overflows(a, b)
 
 
 @njit(forceinline=True)
@@ -52,9 +47,7 @@ def idiv_ok(a, b):  # type: ignore[no-untyped-def]
 def idiv(a, b):  # type: ignore[no-untyped-def]
     """Integer division towards zero."""
     q = a // b
-    if q < 0 and q * b != a:
-        q += 1
-    return q
+    return q + 1 if q < 0 and a % b != 0 else q
 
 
 @njit(forceinline=True)

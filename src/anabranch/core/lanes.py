@@ -16,6 +16,7 @@ import pyarrow as pa
 from numba import types
 
 from anabranch.core.cache import kernel
+from anabranch.core.integers import wrapped_mul
 from anabranch.core.memory import I64
 from anabranch.core.words import NAN_WORD, mix
 
@@ -118,5 +119,5 @@ def _hash(begin: Any, text: Any, result: Any) -> None:
             w |= int(text[j]) << shift
             shift += 8
             if shift == 64:
-                h, w, shift = mix(h ^ w) * 3, 0, 0
+                h, w, shift = wrapped_mul(mix(h ^ w), 3), 0, 0
         result[i] = mix(h ^ w)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import njit, types
 
 from anabranch.core.ticks import FOREVER, NEVER
-from anabranch.core.words import address, keep, mix, prefetch, word
+from anabranch.core.words import address, keep, mix, mixed, prefetch, word
 
 Array = npt.NDArray[np.int64]
 
@@ -212,7 +212,7 @@ def code_of(m: Any, s: int, index: int, records: Any, at: int) -> int:
         return word(records, at + index_field(m, s, index, PART))
     code = 0
     for i in range(parts):
-        code = mix(code * 31 + word(records, at + index_field(m, s, index, PART + i)))
+        code = mixed(code, word(records, at + index_field(m, s, index, PART + i)))
     return code
 
 

@@ -20,6 +20,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from anabranch.core.integers import add_overflows, sub_overflows, wrapped_add, wrapped_mul
 from anabranch.core.ticks import FOREVER, NEVER
 
 Words = npt.NDArray[np.int64]
@@ -143,9 +144,15 @@ def ordered(x: float) -> int:
 @njit(forceinline=True)
 def mix(x: int) -> int:
     """A bijective scramble of 64 bits (the finaliser of splitmix64)."""
-    x = (x ^ ((x >> 30) & 0x3FFFFFFFF)) * -4658895280553007687
-    x = (x ^ ((x >> 27) & 0x1FFFFFFFFF)) * -7723592293110705685
+    x = wrapped_mul(x ^ ((x >> 30) & 0x3FFFFFFFF), -4658895280553007687)
+    x = wrapped_mul(x ^ ((x >> 27) & 0x1FFFFFFFFF), -7723592293110705685)
     return x ^ ((x >> 31) & 0x1FFFFFFFF)
+
+
+@njit(forceinline=True)
+def mixed(code: int, x: int) -> int:
+    """The code of a row of words, from that of all but the last."""
+    return mix(wrapped_add(wrapped_mul(code, 31), x))
 
 
 @njit(forceinline=True)
@@ -175,10 +182,9 @@ def before(t: int, ticks: int) -> int:
     """``t - ticks``, saturating."""
     if ticks == FOREVER:
         return NEVER
-    r = t - ticks
-    if ((t ^ ticks) & (t ^ r)) >= 0:
-        return r
-    return NEVER if t < 0 else FOREVER
+    if sub_overflows(t, ticks):
+        return NEVER if t < 0 else FOREVER
+    return t - ticks
 
 
 @njit(forceinline=True)
@@ -186,7 +192,6 @@ def after(t: int, ticks: int) -> int:
     """``t + ticks``, saturating."""
     if ticks == FOREVER:
         return FOREVER
-    r = t + ticks
-    if ((t ^ r) & (ticks ^ r)) >= 0:
-        return r
-    return NEVER if t < 0 else FOREVER
+    if add_overflows(t, ticks):
+        return NEVER if t < 0 else FOREVER
+    return t + ticks

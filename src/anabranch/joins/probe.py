@@ -65,7 +65,7 @@ from anabranch.core.words import (
     call_span,
     keep,
     keep_byte,
-    mix,
+    mixed,
     ordered_word,
     prefetch,
     word,
@@ -190,7 +190,7 @@ def begin(span: int, m: Any, w: Any, order: int, depth: int, s: int, own: int) -
                 parts, code = word(step, PARTS), 0
                 for i in range(parts):
                     value = word(m.arena, word(w.at, word(step, PART + 2 * i)) + word(step, PART + 2 * i + 1))
-                    code = value if parts == 1 else mix(code * 31 + value)
+                    code = value if parts == 1 else mixed(code, value)
                 slot = find(m, index_field(m, k, index, TABLE), code)
             if slot != NOTHING:
                 older = word(m.slots, slot + 1 + index_field(m, k, index, MEMBER))
