@@ -18,12 +18,11 @@ import pyarrow.compute as pc
 
 from anabranch.core.errors import Refused
 from anabranch.engine.duck import Refine
-from anabranch.plan.functions import is_vectorized
+from anabranch.plan.functions import is_vectorized, number, raised, truth
 from anabranch.plan.lower import Lowered
 from anabranch.plan.refinement import Call, Constant, Filter, filters, refinement
 
 Mask = npt.NDArray[np.bool_]
-NUMBERS = bool | int | float | np.bool_ | np.integer | np.floating
 
 
 class Filters:
@@ -57,7 +56,7 @@ class Refiner:
         for call in self.plan.calls:
             results = _called(call, self.functions[call.function], table)
             if call.decides:
-                kept &= np.array([_is_true(call, result) for result in results], np.bool_)
+                kept &= np.array([truth(call.function, result) for result in results], np.bool_)
             else:
                 kind = self.plan.columns.field(call.result).type
                 table = table.append_column(call.result, _as_column(call, results, kind))
@@ -67,9 +66,16 @@ class Refiner:
 
 
 def told(lowered: Lowered) -> Refused:
-    """What to say when a compiled predicate raised: numba knows only that it did."""
-    names = [name.removeprefix("user_") for name, _ in lowered.program.predicate.functions]
-    called = " or ".join(f"'{name}'" for name in names)
+    """What to say when a compiled predicate raised."""
+    for function in lowered.functions:
+        while function.failure:
+            error = function.failure.pop()
+            if isinstance(error, Refused):
+                return error
+            if not isinstance(error, Exception | SystemExit):
+                raise error
+            return raised(function.name, error)
+    called = " or ".join(sorted({f"'{function.name}'" for function in lowered.functions}))  # compiled by the user
     return Refused(f"the function {called} raised an exception on some rows", "make it return False for such rows")
 
 
@@ -99,11 +105,7 @@ def _called(call: Call, function: Callable[..., Any], table: pa.Table) -> list[A
     except Refused:
         raise
     except (Exception, SystemExit) as error:
-        said = f"{type(error).__name__}: {error}".removesuffix(": ")
-        raise Refused(
-            f"the function '{call.function}' raised {said}",
-            "make it return None for such rows",
-        ) from error
+        raise raised(call.function, error) from error
     for place, answer in zip(whole, answers, strict=True):
         results[place] = answer
     return results
@@ -125,38 +127,10 @@ def _one_a_row(call: Call, answer: npt.NDArray[Any], rows: int) -> list[Any]:
     return list(answer.tolist())
 
 
-def _is_true(call: Call, result: Any) -> bool:
-    if not isinstance(result, NUMBERS | None):
-        raise Refused(
-            f"the function '{call.function}' returned {result!r}, which is neither a boolean nor a number",
-            "return True, False or None",
-        )
-    return result is not None and not _is_nan(result) and bool(result)
-
-
 def _as_column(call: Call, results: list[Any], kind: pa.DataType) -> pa.Array:
     """The results as the condition around the call takes them: NaN is a number, but neither TRUE nor FALSE."""
     if pa.types.is_boolean(kind):
-        true = [_is_true(call, result) for result in results]
-        unknown = [result is None or _is_nan(result) for result in results]
+        true = [truth(call.function, result) for result in results]
+        unknown = [result is None or bool(result != result) for result in results]
         return pa.array(true, kind, mask=np.array(unknown, np.bool_))
-    return pa.array([_number(call, result) for result in results], kind)
-
-
-def _number(call: Call, result: Any) -> float | None:
-    if result is None:
-        return None
-    try:
-        number = float(result) if isinstance(result, NUMBERS) else None
-    except OverflowError:
-        number = None
-    if number is None or (isinstance(result, int | np.integer) and int(result) != number):
-        raise Refused(
-            f"the function '{call.function}' returned {result!r}, which is no number that a double can hold",
-            "compare it inside of the function, and return True, False or None",
-        )
-    return number
-
-
-def _is_nan(result: Any) -> bool:
-    return bool(result != result)
+    return pa.array([number(call.function, result) for result in results], kind)

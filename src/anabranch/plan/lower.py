@@ -26,7 +26,7 @@ from anabranch.core.program import FILTER, TIME, Band, Conjunct, Lane, Program, 
 from anabranch.core.records import TIME_LANE
 from anabranch.plan import bands
 from anabranch.plan.code import Coder, NotCompiled, Scalar
-from anabranch.plan.functions import Compiler, check_call
+from anabranch.plan.functions import Compiled, Compiler, check_call
 from anabranch.plan.query import Join
 
 MOST_COMPILED = 62  # conjuncts have one bit each in a mask
@@ -51,6 +51,7 @@ class Lowered:
     side: tuple[tuple[str, ...], ...]  # by stream, the columns that are no words
     refined: tuple[Refined, ...]
     compiled: tuple[str, ...]
+    functions: tuple[Compiled, ...]
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
@@ -255,6 +256,7 @@ class _Work:
             conjuncts.append(Conjunct(self._streams(condition), texts[-1]))
             tests.append(coder.true(condition))
         found = self._bands(coder)
+        functions = tuple((name, function.call) for name, function in sorted(self.compiler.used.items()))
         program = Program(
             windows=self.join.windows,
             lanes=tuple(tuple(lanes) for lanes in self.lanes),
@@ -263,9 +265,7 @@ class _Work:
             bands=tuple(band for band, _ in found),
             side=tuple(bool(columns) for columns in self.side),
             output=tuple(dict.fromkeys(self.output)),
-            predicate=Predicate(
-                _admit(conjuncts, tests), _span(found, self.place_of), tuple(sorted(self.compiler.used.items()))
-            ),
+            predicate=Predicate(_admit(conjuncts, tests), _span(found, self.place_of), functions),
             timed=timed,
         )
         return Lowered(
@@ -275,6 +275,7 @@ class _Work:
             tuple(tuple(columns) for columns in self.side),
             tuple(self.refined),
             tuple(texts),
+            tuple(self.compiler.used.values()),
         )
 
     def _word(self, s: int, lane: int) -> int:
