@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -93,3 +94,26 @@ def test_a_compiled_function_says_what_it_raised() -> None:
 def test_a_function_that_the_user_compiled_is_numbas() -> None:
     with pytest.raises(Refused, match=r"^the function 'f' raised an exception on some rows; make it return False"):
         answer("f(A.l, B.l)", f=njit(lambda x, y: x // y > 1))
+
+
+class Near:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: float, y: float) -> bool:
+        return abs(x - y) < 1
+
+    def method(self, x: float, y: float) -> bool:
+        return self(x, y)
+
+
+@pytest.mark.parametrize(
+    "function", [Near(), Near().method, partial(Near.method, Near())], ids=["object", "method", "partial"]
+)
+def test_what_is_no_function_written_in_python_runs_row_by_row(function: Callable[..., Any]) -> None:
+    assert reason("f(A.d, B.d)", f=function) == "numba cannot compile f: it is no function written in Python"
+    assert answer("f(A.d, B.d)", f=function) == python(function, DOUBLES, DOUBLES)
+
+
+def test_functions_in_c_run_row_by_row() -> None:
+    assert answer("m(A.d, B.d) = 3", m=max) == python(lambda x, y: max(x, y) == 3, DOUBLES, DOUBLES)
+    assert answer("d(A.d)", d=DOUBLES.__contains__) == set(product(range(10), repeat=2))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from ctypes import CFUNCTYPE, c_bool, c_double, c_int64
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -131,6 +132,8 @@ class Compiler:
             function = self.functions[name]
             if is_vectorized(function):
                 raise NotCompiled(f"{name} takes whole columns")
+            if not (isinstance(function, FunctionType) or hasattr(function, "overloads")):
+                raise NotCompiled(f"numba cannot compile {name}: it is no function written in Python")
             called = f"user_{name}_{'_'.join(kinds)}"
             self.used[called] = _compiled(name, function, kinds)
             return called, self.used[called].kind
