@@ -7,13 +7,15 @@ it.  Comparisons of doubles order NaN as the largest number and equal to itself.
 
 from __future__ import annotations
 
+from math import isinf
+
 from numba import int64, njit
 
 from anabranch.core.integers import add_overflows, mul_overflows, sub_overflows
 
 __all__ = [
     "add_ok", "eq", "fits", "ge", "gt", "idiv", "idiv_ok", "imod", "le", "lt", "mul_ok", "ne",
-    "sub_ok", "to_int", "to_int_ok",
+    "power", "sub_ok", "to_int", "to_int_ok",
 ]  # fmt: skip
 
 
@@ -56,6 +58,12 @@ def imod(a, b):  # type: ignore[no-untyped-def]
     if b == -1:
         return 0
     return a - idiv(a, b) * b
+
+
+@njit(forceinline=True)
+def power(a, b):  # type: ignore[no-untyped-def]
+    """As Java has it: NaN where C has 1, for an exponent that is NaN, or infinite over 1 or -1."""
+    return b - b if b != b or (abs(a) == 1.0 and isinf(b)) else a**b
 
 
 @njit(forceinline=True)

@@ -170,7 +170,7 @@ class Coder:
             return self._cast(e, self.scalar(e.this))
         if isinstance(e, exp.Pow):
             x, y = self.scalar(e.this), self.scalar(e.expression)
-            return Scalar(f"np.power({_real(x)}, {_real(y)})", (*x.holds, *y.holds), "real")
+            return Scalar(f"power({_real(x)}, {_real(y)})", (*x.holds, *y.holds), "real")
         if type(e) in OF_REALS:
             x, (code, holds) = self.scalar(e.this), OF_REALS[type(e)]
             given = (*x.holds, holds.format(_real(x))) if holds else x.holds

@@ -99,7 +99,7 @@ def sign(t: Translator, value: Value) -> Value:
 def power(t: Translator, base: Value, exponent: Value) -> Value:
     a, b = double(base), double(exponent)
     lost = f"isnan({b}) OR (abs({a}) = 1 AND isinf({b}))"  # where C has 1 and Java NaN
-    return t.sound(f"(CASE WHEN {lost} THEN {b} - {b} ELSE pow({a}, {b}) END)", types.DOUBLE, a, b)
+    return t.sound(f"(CASE WHEN {lost} THEN {b} - {b} + {a} ELSE pow({a}, {b}) END)", types.DOUBLE, a, b)
 
 
 def logarithm(t: Translator, base: Value, value: Value) -> Value:
