@@ -73,6 +73,7 @@ def refined(condition: str) -> set[tuple[int, int]]:
         "pow(A.i, B.d) = 1",
         "A.d / B.d > 1",
         "A.d % B.d <= 1",
+        "CAST(A.d * 9223372036854775807D AS BIGINT) > B.l",
     ],
 )
 def test_the_loop_and_the_sql_engine_agree(condition: str) -> None:

@@ -68,12 +68,13 @@ def power(a, b):  # type: ignore[no-untyped-def]
 
 @njit(forceinline=True)
 def to_int_ok(a):  # type: ignore[no-untyped-def]
-    return -9223372036854775808.0 <= a < 9223372036854775808.0
+    return -9223372036854775808.0 <= a <= 9223372036854775808.0
 
 
 @njit(forceinline=True)
 def to_int(a):  # type: ignore[no-untyped-def]
-    return int64(a)
+    """Cut towards zero; the double after the largest integer is that, as in Java."""
+    return int64(a) if a < 9223372036854775808.0 else int64(0x7FFFFFFFFFFFFFFF)
 
 
 @njit(forceinline=True)

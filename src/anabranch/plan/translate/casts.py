@@ -14,7 +14,7 @@ from sqlglot import exp
 from anabranch.plan.translate import types
 from anabranch.plan.translate.intervals import micros, moment
 from anabranch.plan.translate.operands import text
-from anabranch.plan.translate.parsing import parsed
+from anabranch.plan.translate.parsing import as_decimal, parsed
 from anabranch.plan.translate.translator import Rule, Rules, Translator
 from anabranch.plan.translate.value import Unfit, Value, limited, null, quoted
 
@@ -123,8 +123,12 @@ def converted(t: Translator, value: Value, kind: pa.DataType) -> Value:
 def _integer(t: Translator, value: Value, kind: pa.DataType) -> Value:
     if value.kind in types.INTEGERS and types.common(value.kind, kind) == kind:
         return value.to(kind)
-    inner = value.sql if value.kind in types.INTEGERS else f"trunc({value})"
-    return t.risky(f"CAST({inner} AS {types.duck(kind)})", kind, value)
+    if value.kind in types.INTEGERS:
+        return t.risky(f"CAST({value} AS {types.duck(kind)})", kind, value)
+    sql = f"CAST(trunc({value}) AS {types.duck(kind)})"
+    if types.is_real(value.kind) and kind == types.BIGINT:  # the double that Java's largest long becomes
+        sql = f"(CASE WHEN {value} = 9223372036854775808::DOUBLE THEN 9223372036854775807 ELSE {sql} END)"
+    return t.risky(sql, kind, value)
 
 
 def _real(t: Translator, value: Value, kind: pa.DataType) -> Value:
@@ -140,9 +144,8 @@ def _decimal(t: Translator, value: Value, kind: pa.DataType) -> Value:
         sql = f"CAST({value} AS {types.duck(kind)})"
         return t.sound(sql, kind, value) if types.common(value.kind, kind) == kind else t.risky(sql, kind, value)
     double = value.to(types.DOUBLE)
-    inner = t.risky(f"CAST(CAST({double} AS VARCHAR) AS {types.duck(kind)})", kind, value)
-    sql = f"(CASE WHEN isnan({double}) OR isinf({double}) THEN NULL ELSE {inner} END)"
-    return t.sound(sql, kind, inner)
+    read = t.sound(as_decimal(f"CAST({double} AS VARCHAR)", kind), kind, value)
+    return t.errors.given(read, f"isfinite({double})", quoted(f"overflow in a cast to {types.name(kind)}"))
 
 
 def _from_time(t: Translator, value: Value, kind: pa.DataType) -> Value:

@@ -41,6 +41,8 @@ def text(value: Value) -> Value:
     if value.kind in types.TIMES:
         written = Value(f"CAST({value} AS VARCHAR)", types.STRING, value.raises)
         return limited(written, f"{value} NOT BETWEEN {FIRST} AND {LAST}", "texts of years beyond 9999")
+    if types.is_decimal(value.kind) and value.kind.precision == value.kind.scale:  # DuckDB leaves out the zero
+        return Value(f"replace(CAST({value} AS VARCHAR), '.', '0.')", types.STRING, value.raises)
     if value.kind in (*types.INTEGERS, types.BOOLEAN, types.NULL) or types.is_decimal(value.kind):
         return value.to(types.STRING)
     if types.is_real(value.kind):

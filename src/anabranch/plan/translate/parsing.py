@@ -40,7 +40,7 @@ def parsed(errors: Errors, value: Value, kind: pa.DataType) -> Value:
     elif types.is_real(kind):
         return _failing(errors, value, Value(_real(value, kind), kind), HEXADECIMAL, NUMBER)
     elif types.is_decimal(kind):
-        sql = f"TRY_CAST({_found(value, f'({NUMBER})')} AS {types.duck(kind)})"
+        sql = as_decimal(_found(value, f"({NUMBER})"), kind)
     elif kind == types.DATE:
         sql = f"TRY_CAST({_day(value, DATE)} AS DATE)"
         return _failing(errors, value, Value(sql, kind), OTHER_DATE, DATE)
@@ -49,6 +49,21 @@ def parsed(errors: Errors, value: Value, kind: pa.DataType) -> Value:
     else:
         raise Unfit(f"reads a text as {types.name(kind)}")
     return _failing(errors, value, Value(sql, kind))
+
+
+def as_decimal(number: str, kind: pa.DataType) -> str:
+    """DuckDB text of a number as a decimal, by way of the widest of that scale; NULL where it has too many digits.
+
+    Of a number with an exponent DuckDB makes no decimal without a digit before the point, and one with too many.
+    """
+    if kind.scale == types.WIDEST:
+        raise Unfit(f"makes {types.name(kind)} of what may have an exponent", "leave it a digit before the point")
+    wide = types.duck(types.decimal(types.WIDEST, kind.scale))
+    found = f"TRY_CAST({number} AS {wide})"
+    if kind.precision < types.WIDEST:
+        return f"TRY_CAST({found} AS {types.duck(kind)})"
+    largest = f"CAST('{'9' * (types.WIDEST - kind.scale)}.{'9' * kind.scale}' AS {wide})"
+    return f"(CASE WHEN abs({found}) <= {largest} THEN {found} END)"
 
 
 def _failing(errors: Errors, value: Value, read: Value, other: str = "", known: str = "") -> Value:
