@@ -106,7 +106,7 @@ def _day(value: Value, pattern: str) -> str:
 
 
 def _time(value: Value, kind: pa.DataType) -> str:
-    clock = f"coalesce({_found(value, TIME, 4)}, '0:0')"
+    clock = f"regexp_replace(coalesce({_found(value, TIME, 4)}, '0:0'), '^24:', '25:')"  # to DuckDB 24:00 is a time
     wall = f"TRY_CAST(({_day(value, TIME)} || ' ' || {clock}) AS TIMESTAMP)"
     if kind == types.TIMESTAMP_NTZ:
         return wall

@@ -126,9 +126,9 @@ def truncate_date(t: Translator, node: exp.DateTrunc) -> Value:
 
 def unix(unit: int) -> Callable[[Translator, Value], Value]:
     def make(t: Translator, value: Value) -> Value:
+        if value.kind not in (types.TIMESTAMP, types.TIMESTAMP_NTZ, types.NULL):
+            raise Unfit(f"takes a timestamp, not {types.name(value.kind)}", "cast it")
         value = stamp(t, value)
-        if value.kind == types.TIMESTAMP_NTZ:
-            raise Unfit("takes a timestamp with a zone", "cast it to TIMESTAMP")
         return t.sound(floor_divided(micros(value), unit) if unit > 1 else micros(value), types.BIGINT, value)
 
     return make
@@ -161,6 +161,8 @@ def from_unixtime(t: Translator, node: exp.UnixToStr) -> Value:
 
 
 def unix_date(t: Translator, value: Value) -> Value:
+    if value.kind not in (types.DATE, types.NULL):
+        raise Unfit(f"takes a date, not {types.name(value.kind)}", "cast it")
     value = date(t, value)
     return t.sound(f"CAST(({value} - DATE '1970-01-01') AS INTEGER)", types.INT, value)
 
@@ -237,13 +239,15 @@ def difference(t: Translator, end: Value, start: Value, unit: str) -> Value:
         return t.risky(f"(({micros(end)} - {micros(start)}) // {UNITS[name]})", types.BIGINT, end, start)
     if name not in MONTHS:
         raise Unfit(f"has the unit {name}")
-    months = f"((year({end}) - year({start})) * 12 + month({end}) - month({start}))"
-    late, early = (f"(day({each}) * {DAY} + ({micros(each)} % {DAY} + {DAY}) % {DAY})" for each in (end, start))
-    whole = (
-        f"(CASE WHEN {months} > 0 AND {late} < {early} THEN {months} - 1"
-        f" WHEN {months} < 0 AND {late} > {early} THEN {months} + 1 ELSE {months} END)"
+    last, first = (f"CAST({each} AS DATE)" for each in (end, start))
+    late, early = (f"(({micros(each)} % {DAY} + {DAY}) % {DAY})" for each in (end, start))
+    begun = (
+        f"CASE WHEN {last} > {first} AND {late} < {early} THEN -1"
+        f" WHEN {last} < {first} AND {late} > {early} THEN 1 ELSE 0 END"
     )
-    return t.sound(f"CAST(({whole} // {MONTHS[name]}) AS BIGINT)", types.BIGINT, end, start)
+    last = f"({last} + ({begun}))"
+    last, first = (f"((year({day}) * 12 + month({day})) * 32 + day({day}))" for day in (last, first))
+    return t.sound(f"CAST((({last} - {first}) // {32 * MONTHS[name]}) AS BIGINT)", types.BIGINT, end, start)
 
 
 def add_months(t: Translator, day: Value, count: Value) -> Value:
