@@ -13,7 +13,7 @@ Cost: n cubed once a query; n is the number of streams.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,12 +27,13 @@ Matrix = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Bound:
-    """``t[later] - t[earlier] <= ticks``, with the words of the user that say so."""
+    """``t[later] - t[earlier] <= ticks``, with the words of the user that say so and where they stand."""
 
     earlier: str
     later: str
     ticks: int
     clause: str = ""
+    at: tuple[int, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Windows:
                 f"the windows contradict each other: {clauses}",
                 f"around {' -> '.join([b.earlier for b in cycle] + [cycle[0].earlier])} the bounds add up to {total},"
                 " which must not be negative",
+                min((bound.at for bound in cycle if bound.at), default=None),
             )
         return windows
 

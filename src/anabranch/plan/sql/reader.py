@@ -178,8 +178,9 @@ class _Reader:
         bounds = []
         for conjunct in source.where:
             check_kinds(conjunct, source.members)
-            bounds += difference_bounds(conjunct, source.members, self._text_of(conjunct))
-        joined = windows(source.members, select.args.get("constraints") or (), dict(source.ranges), bounds, at)
+            implied = difference_bounds(conjunct, source.members, self._text_of(conjunct))
+            bounds += [replace(bound, at=place(conjunct)) for bound in implied]
+        joined = windows(source.members, select.args.get("constraints") or (), dict(source.ranges), bounds)
         if not self.batch:
             check_bounded(joined, source.members, at)
 

@@ -32,7 +32,6 @@ def windows(
     constraints: Iterable[Constraint],
     ranges: Mapping[str, Range],
     compared: Iterable[Bound],
-    at: Place | None,
 ) -> Windows:
     """The windows of a join: its clause, the brackets of its streams, and its comparisons of times."""
     integer = members[0].stream.integer_time
@@ -40,14 +39,11 @@ def windows(
     bounds: list[Bound] = []
     for alias, bracket in ranges.items():
         reach = _length(bracket.extent, integer, "RANGE")
-        bounds += [Bound(alias, other, reach, bracket.text) for other in aliases if other != alias]
+        bounds += [Bound(alias, other, reach, bracket.text, bracket.at) for other in aliases if other != alias]
     for constraint in constraints:
         bounds += _bounds(constraint, members, integer)
     counts = {member.alias: member.rows for member in members if member.rows is not None}
-    try:
-        return Windows.of(aliases, [*bounds, *compared], counts)
-    except Refused as contradiction:
-        raise Refused(contradiction.what, contradiction.hint, at) from None
+    return Windows.of(aliases, [*bounds, *compared], counts)
 
 
 def check_bounded(windows: Windows, members: Sequence[Member], at: Place | None) -> None:
@@ -116,7 +112,7 @@ def ticks(extent: Extent, integer: bool) -> int:
 
 
 def _bounds(constraint: Constraint, members: Sequence[Member], integer: bool) -> list[Bound]:
-    text = constraint.text
+    text, at = constraint.text, constraint.at
     if isinstance(constraint, Band):
         a, b = _pair(constraint.pair, members)
         low, high = ticks(constraint.low, integer), ticks(constraint.high, integer)
@@ -126,19 +122,19 @@ def _bounds(constraint: Constraint, members: Sequence[Member], integer: bool) ->
                 f"write BETWEEN the smaller AND the larger; the band is on {b}'s time minus {a}'s",
                 constraint.low.at,
             )
-        return [Bound(a, b, high, text), Bound(b, a, FOREVER if low == NEVER else -low, text)]
+        return [Bound(a, b, high, text, at), Bound(b, a, FOREVER if low == NEVER else -low, text, at)]
     width = _length(constraint.extent, integer, "DWINDOW" if isinstance(constraint, Directed) else "WINDOW")
     if constraint.strict and width != FOREVER:
         width -= 1
     if isinstance(constraint, Directed):
         a, b = _pair(constraint.pair, members)
-        return [Bound(a, b, width, text), Bound(b, a, 0, text)]
+        return [Bound(a, b, width, text, at), Bound(b, a, 0, text, at)]
     pairs = (
         [_pair(constraint.pair, members)]
         if constraint.pair
         else list(combinations([member.alias for member in members], 2))
     )
-    return [Bound(*ends, width, text) for a, b in pairs for ends in ((a, b), (b, a))]
+    return [Bound(*ends, width, text, at) for a, b in pairs for ends in ((a, b), (b, a))]
 
 
 def _length(extent: Extent, integer: bool, form: str) -> int:
