@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import pyarrow as pa
 import pytest
 
 from anabranch.core.errors import Refused
@@ -35,6 +36,21 @@ def test_streams_that_differ_in_case(streams: Mapping[str, Stream]) -> None:
         parse("SELECT A.id FROM tick A, tick B WINDOW = 5", both)
     members = parse("SELECT A.id FROM Tick A, TICK B WINDOW = 5", both).joins[0].members
     assert [member.stream.name for member in members] == ["tick1", "tick2"]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("A.ab", "tick has no column 'ab'; did you mean A.`a b`?"),
+        ("A.zzz", "tick has no column 'zzz'; A has ts, `a b`, `c``d`"),
+        ("`a b`", "column 'a b' is ambiguous; write A.`a b` or B.`a b`"),
+    ],
+)
+def test_names_that_need_quotes_have_them(column: str, said: str) -> None:
+    stream = Stream("tick", pa.schema([("ts", pa.int64()), ("a b", pa.int64()), ("c`d", pa.int64())]))
+    with pytest.raises(Refused) as refusal:
+        parse(f"SELECT {column} AS x FROM tick A, tick B WINDOW = 5", {"tick": stream})
+    assert str(refusal.value) == f"line 1, column 8: {said}"
 
 
 def test_the_compiled_sqlglot(streams: Mapping[str, Stream], monkeypatch: pytest.MonkeyPatch) -> None:

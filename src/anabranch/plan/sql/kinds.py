@@ -118,8 +118,9 @@ def spelled(node: exp.Expr) -> str:
     for identifier in plain.find_all(exp.Identifier):
         identifier.set("quoted", False)
     for column in list(plain.find_all(exp.Column)):
-        if "." in column.name:  # a member's column in the relation of matches
+        if "." in column.name or "spelled" in column.meta:  # a member's column in the relation of matches, or its time
             column.set("table", None)
+            column.set("this", exp.var(column.meta.get("spelled", column.name)))
     text = plain.sql(dialect=Anabranch, comments=False)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -110,9 +110,9 @@ class Scope:
             within = {hit.alias for hit in hits}
             raise Refused(
                 f"column '{word}' is ambiguous" + (f" in {hits[0].alias}" if len(within) == 1 else ""),
-                "names ignore case, and it has " + " and ".join(hit.column for hit in hits)
+                "names ignore case, and it has " + " and ".join(written(hit.column) for hit in hits)
                 if len(within) == 1
-                else "write " + " or ".join(f"{hit.alias}.{hit.column}" for hit in hits),
+                else "write " + " or ".join(written(hit.alias, hit.column) for hit in hits),
                 place(column),
             )
         return hits[0]
@@ -133,15 +133,15 @@ class Scope:
             source = self.source(parts[0])
             if not source:
                 return self._unknown_alias(parts[0], at)
-            names = [f"{source.alias}.{name}" for name in source.columns]
+            names = [written(source.alias, name) for name in source.columns]
             return Refused(
                 f"{source.of or source.alias} has no column '{parts[1]}'",
-                meant(f"{source.alias}.{parts[1]}", names, f"{source.alias} has", source.columns),
+                meant(f"{source.alias}.{parts[1]}", names, f"{source.alias} has", list(map(written, source.columns))),
                 at,
             )
         if same(parts[0], "match_time") or same(parts[0], "match_start"):
             return Refused(f"unknown column '{parts[0]}'", f"did you mean {parts[0].lower()}()?", at)
-        names = list(dict.fromkeys(name for _, name in self.row))
+        names = list(dict.fromkeys(written(name) for _, name in self.row))
         return Refused(f"unknown column '{parts[0]}'", meant(parts[0], names, "the columns here are", names), at)
 
     def _unknown_alias(self, alias: str, at: Place | None) -> Refused:
@@ -157,6 +157,13 @@ class Scope:
 def same(a: str, b: str) -> bool:
     """Whether two names are one."""
     return a.lower() == b.lower()
+
+
+def written(*names: str) -> str:
+    """Names with dots between them, in backticks where they need them."""
+    return ".".join(
+        name if name.isidentifier() and name.isascii() else f"`{name.replace('`', '``')}`" for name in names
+    )
 
 
 def place(node: exp.Expr) -> Place | None:

@@ -19,7 +19,11 @@ from anabranch.plan.sql.resolve import name_of
 AGGREGATES = (exp.AggFunc, exp.Any)  # sqlglot reads Spark's any() as a quantifier
 # aggregates of Spark that sqlglot does not know
 OTHER_AGGREGATES = {"some", "every", "mean", "std", "try_sum", "try_avg", "histogram_numeric", "count_min_sketch"}
-
+CHANGING = (
+    exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtimestamp, exp.Rand, exp.Randn, exp.Randstr,
+    exp.Uniform, exp.Shuffle, exp.Uuid,
+)  # fmt: skip
+OTHER_CHANGING = {"now", "monotonically_increasing_id"}
 
 DEEPEST = 100  # Python compiles no more than 200 brackets within each other
 
@@ -38,6 +42,14 @@ def check_predicate(node: exp.Expr, functions: Mapping[str, str]) -> None:
             raise Refused("a window function cannot stand in WHERE or ON", "filter in an outer SELECT", place(part))
         if isinstance(part, AGGREGATES) or (isinstance(part, exp.Anonymous) and name_of(part) in OTHER_AGGREGATES):
             raise Refused(f"{_called(part)} is an aggregate and cannot stand in WHERE or ON", "use HAVING", place(part))
+        if isinstance(part, CHANGING) or (
+            isinstance(part, exp.Anonymous) and name_of(part) in OTHER_CHANGING - {*functions}
+        ):
+            raise Refused(
+                f"the value of {_called(part)} changes while the query runs",
+                "conditions take functions whose value does not; write the value, or give it as a column",
+                place(part) or place(part.parent or node),
+            )
         if isinstance(part, (exp.Placeholder, exp.Parameter, exp.SessionParameter)):
             raise Refused("the query has a parameter without a value", "write the value", place(part) or place(node))
         if isinstance(part, exp.UDTF):

@@ -113,7 +113,9 @@ def _call(call: exp.Anonymous, root: exp.Expr, view: View) -> exp.Expr:
         raise Refused(f"{name}() belongs to a join", "select it there under a name", place(call))
     if call.expressions:
         raise Refused(f"{name}() takes nothing", f"write {name}()", place(call))
-    return swap(root, call, exp.column(name, table=view.matches, quoted=True))
+    column = exp.column(name, table=view.matches, quoted=True)
+    column.meta.update(at=place(call), spelled=f"{name}()")
+    return swap(root, call, column)
 
 
 # -- words that may be output names -------------------------------------------------
@@ -205,6 +207,7 @@ def _operand(node: exp.Expr) -> exp.Expr:
 _CLAUSES = {"with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "windows", "constraints"}
 _CLAUSES |= {"order", "limit", "offset", "hint"}
 _SPELLED = {"laterals": "LATERAL VIEW", "sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY"}
+_SPELLED |= {"sample": "TABLESAMPLE", "pivots": "PIVOT"}
 
 
 def _check_clauses(select: exp.Select) -> None:
