@@ -118,7 +118,11 @@ def test_no_rows_still_have_types() -> None:
     ("expression", "line"),
     [
         ("10 / `A.v`", "division by zero in 10 / A.v; "),
-        ("`A.v` + 2147483647", "overflow in addition of INT32 (5 + 2147483647); "),
+        ("`A.v` + 2147483647", "overflow in addition of int (5 + 2147483647); "),
+        ("sum(CAST(`A.v` AS BIGINT) + 9223372036854775802)", "18446744073709551609 is out of range for bigint; "),
+        ("sum(CAST(9e37 AS DECIMAL(38,0)))", "overflow in decimal addition: 9000"),
+        ("CAST(`A.v` + 3e9 AS INT)", "3000000005.0 is out of range for int; "),
+        ("CAST(`A.v` + 1000 AS DECIMAL(5,2))", "could not cast value 1005 to DECIMAL(5,2); "),
         ("CAST(`A.s` AS INT)", "'abc' is no int; "),
         ("upper(`A.u`)", "the local runtime does not have upper() of every character; the page on functions"),
     ],

@@ -31,6 +31,9 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
     "disabled_optimizers": "expression_rewriter",  # it makes x > 4 of x + 1 > 5, and hides the overflow
 }
 CANDIDATES = "candidates"
+TOO_LARGE = r"^Type \w+ with value (\S+) can't be cast because .* the destination type (\S+)"
+NAMES = {"INT8": "tinyint", "INT16": "smallint", "INT32": "int", "INT64": "bigint", "HUGEINT": "decimal"}
+NAMES |= {" when casting from source column .*": ""}
 # what a value can be guilty of; any other error is a defect of ours
 USERS = (duckdb.InvalidInputException, duckdb.OutOfRangeException, duckdb.ConversionException)
 
@@ -86,5 +89,8 @@ def refused(error: duckdb.Error) -> Refused:
     """What DuckDB said, without its own words around it."""
     line = str(error).splitlines()[0]
     line = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", line).rstrip("!. ")
+    line = re.sub(TOO_LARGE, r"\1 is out of range for \2", line)
+    for theirs, ours in NAMES.items():
+        line = re.sub(theirs, ours, line)
     what, _, hint = line.partition("; ")
     return Refused(what[:1].lower() + what[1:], hint or "guard it with CASE or a try_ function")
