@@ -114,6 +114,18 @@ def test_what_is_no_function_written_in_python_runs_row_by_row(function: Callabl
     assert answer("f(A.d, B.d)", f=function) == python(function, DOUBLES, DOUBLES)
 
 
+def test_what_python_cannot_hold_is_told_as_such() -> None:
+    rows = pa.table({"ts": [0, 1], "at": pa.array([0, 2**60], pa.timestamp("us"))})
+    with pytest.raises(
+        Refused, match=r"^the function 'f' cannot be given a timestamp\[us\] beyond those that Python has"
+    ):
+        local.sql(
+            "SELECT A.ts FROM one A, two B WHERE f(A.at) WINDOW = 0",
+            {"one": rows, "two": rows},
+            functions={"f": lambda at: at.year > 1},
+        )
+
+
 def test_functions_in_c_run_row_by_row() -> None:
     assert answer("m(A.d, B.d) = 3", m=max) == python(lambda x, y: max(x, y) == 3, DOUBLES, DOUBLES)
     assert answer("d(A.d)", d=DOUBLES.__contains__) == set(product(range(10), repeat=2))

@@ -98,7 +98,8 @@ def _called(call: Call, function: Callable[..., Any], table: pa.Table) -> list[A
             answers = _one_a_row(call, np.asarray(function(*given)), len(whole))
         else:
             columns = [
-                [a.value] * len(whole) if isinstance(a, Constant) else _values(rows.column(a)) for a in call.arguments
+                [a.value] * len(whole) if isinstance(a, Constant) else _values(call, rows.column(a))
+                for a in call.arguments
             ]
             each = zip(*columns, strict=True) if columns else [()] * len(whole)
             answers = [function(*values) for values in each]
@@ -111,11 +112,17 @@ def _called(call: Call, function: Callable[..., Any], table: pa.Table) -> list[A
     return results
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """The values as Python has them; it has no nanoseconds, which are floored."""
+def _values(call: Call, column: pa.ChunkedArray) -> list[Any]:
+    """The values as Python has them; it has no nanoseconds, which are floored, and no years beyond 9999."""
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = pc.floor_temporal(column, unit="microsecond").cast(pa.timestamp("us", column.type.tz))
-    return list(column.to_pylist())
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        raise Refused(
+            f"the function '{call.function}' cannot be given a {column.type} beyond those that Python has",
+            "keep such rows out by a condition on their stream",
+        ) from None
 
 
 def _one_a_row(call: Call, answer: npt.NDArray[Any], rows: int) -> list[Any]:
