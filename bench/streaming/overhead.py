@@ -8,18 +8,17 @@ neighbour on the machine disturbs both; the first batches are to warm up.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.streaming.contenders.anabranch import joined
 from bench.streaming.feed import Feed
-from bench.streaming.spark import CONF, source
+from bench.streaming.spark import session, source
 from bench.streaming.workload import Play
 
 if TYPE_CHECKING:
@@ -36,9 +35,12 @@ def main() -> int:
     folders = FEED.folders(wanted.data.absolute())
     work = Path(tempfile.mkdtemp(prefix="overhead-"))
     try:
-        seconds = _measured(Play(FEED, folders, work))
+        spark = session({"spark.ui.showConsoleProgress": "false"})
+        progress = Turns(spark, Play(FEED, folders, work), {"read": _read, "joined": joined}).played()
+        spark.stop()
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    seconds = {name: [p["durationMs"]["triggerExecution"] / 1_000 for p in each] for name, each in progress.items()}
     for name, each in seconds.items():
         print(f"{name}: median {median(each):.3f} s a batch ({min(each):.3f}-{max(each):.3f})")
     more = median([a - b for a, b in zip(seconds["joined"], seconds["read"], strict=True)])
@@ -46,39 +48,41 @@ def main() -> int:
     return 0
 
 
-def _measured(play: Play) -> dict[str, list[float]]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
+class Turns:
+    """Queries over the same feed that take turns, batch by batch, in one session."""
 
-    builder = SparkSession.builder.master("local[2]").appName("bench")
-    for name, value in {**CONF, "spark.ui.showConsoleProgress": "false"}.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    feeding: dict[str, Path] = {}
-    queries = {}
-    for name, query in (("read", _read), ("joined", joined)):
-        for stream in play.feed.streams:
-            feeding[f"{name}/{stream}"] = play.work / name / stream
-            feeding[f"{name}/{stream}"].mkdir(parents=True)
-        mine = Play(play.feed, {s: feeding[f"{name}/{s}"] for s in play.feed.streams}, play.work / name)
-        writer = query(spark, mine).writeStream.format("noop")
-        queries[name] = writer.option("checkpointLocation", str(play.work / name / "checkpoint")).start()
-    seconds: dict[str, list[float]] = {name: [] for name in queries}
-    for batch in range(play.feed.batches):
+    def __init__(
+        self, spark: SparkSession, play: Play, queries: Mapping[str, Callable[[SparkSession, Play], DataFrame]]
+    ) -> None:
+        self.play = play
+        self.homes = {name: play.work / name.replace(" ", "-") for name in queries}
+        self.running = {}
         for name, query in queries.items():
-            for stream in play.feed.streams:
-                file = play.folders[stream] / f"{batch:05d}.parquet"
-                draft = feeding[f"{name}/{stream}"] / f".{file.name}"
-                shutil.copy2(file, draft)
-                draft.rename(draft.with_name(file.name))
-            query.processAllAvailable()
-            last = [p for p in query.recentProgress if p["numInputRows"]][-1]
-            if batch >= play.feed.warm_up:
-                seconds[name].append(last["durationMs"]["triggerExecution"] / 1_000)
-    for query in queries.values():
-        query.stop()
-    spark.stop()
-    return seconds
+            mine = {stream: self.homes[name] / stream for stream in play.feed.streams}
+            for folder in mine.values():
+                folder.mkdir(parents=True)
+            writer = query(spark, Play(play.feed, mine, self.homes[name])).writeStream.format("noop")
+            self.running[name] = writer.option("checkpointLocation", str(self.homes[name] / "checkpoint")).start()
+
+    def played(self) -> dict[str, list[Any]]:
+        """The progress of each query's batches after those to warm up."""
+        found: dict[str, list[Any]] = {name: [] for name in self.running}
+        for batch in range(self.play.feed.batches):
+            for name, query in self.running.items():
+                drafts = []
+                for stream in self.play.feed.streams:
+                    file = self.play.folders[stream] / f"{batch:05d}.parquet"
+                    drafts.append(self.homes[name] / stream / f".{file.name}")
+                    shutil.copy2(file, drafts[-1])
+                for draft in drafts:  # together, or else a batch may begin without the last of them
+                    draft.rename(draft.with_name(draft.name[1:]))
+                query.processAllAvailable()
+                last = [p for p in query.recentProgress if p["numInputRows"]][-1]
+                if batch >= self.play.feed.warm_up and last["numInputRows"] == self.play.feed.rows:
+                    found[name].append(last)
+        for query in self.running.values():
+            query.stop()
+        return found
 
 
 def _read(spark: SparkSession, play: Play) -> DataFrame:

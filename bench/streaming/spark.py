@@ -43,7 +43,7 @@ def on_spark(
     """The ``run`` of a contender; *final* as in ``Found``."""
 
     def run(play: Play) -> Found:
-        spark = _session({**CONF, **conf})
+        spark = session(conf)
         progress, worked = _played(joined(spark, play), play)
         spark.stop()
         batches = [batch for batch in progress if batch["numInputRows"]]
@@ -65,12 +65,13 @@ def source(spark: SparkSession, play: Play, stream: str) -> DataFrame:
     return reader.parquet(str(play.folders[stream]))
 
 
-def _session(conf: Mapping[str, str]) -> SparkSession:
+def session(conf: Mapping[str, str]) -> SparkSession:
+    """A session on two cores, with what all contenders have and *conf*."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName("bench")
-    for name, value in conf.items():
+    for name, value in {**CONF, **conf}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -55,15 +55,24 @@ def matches(
 
     *observed* is the name under which a streaming join reports; a batch has none.
     """
-    packed = reduce(DataFrame.unionAll, [_packed(shard, number, frames) for number in range(len(shard.feeds.feeds))])
-    grouped = packed.groupBy("bucket")
+    arrow, spark = schema
+    return joined(packed(shard, frames), shard, apart, observed).mapInArrow(_unpacker(arrow), spark)
+
+
+def packed(shard: Shard, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """The rows of all streams as pieces, a few for each bucket."""
+    return reduce(DataFrame.unionAll, [_packed(shard, number, frames) for number in range(len(shard.feeds.feeds))])
+
+
+def joined(pieces: DataFrame, shard: Shard, apart: Apart, observed: str | None) -> DataFrame:
+    """The matches of pieces, still packed."""
+    grouped = pieces.groupBy("bucket")
     if observed is not None:
         said = grouped.transformWithState(Processor(shard, apart), TOLD, "Append", "None")
         said = said.observe(observed, *_observed(shard))
     else:
         said = grouped.applyInArrow(_at_once(shard), TOLD)
-    arrow, spark = schema
-    return said.where("body IS NOT NULL").select("body").mapInArrow(_unpacker(arrow), spark)
+    return said.where("body IS NOT NULL").select("body")
 
 
 def _packed(shard: Shard, number: int, frames: Mapping[str, DataFrame]) -> DataFrame:
