@@ -23,6 +23,7 @@ from anabranch.files import infer, utf8
 from anabranch.files.batches import BadRow, Batch, cut
 from anabranch.files.csv_records import Torn, blocks, fields, first_record, sieve, wrong_width
 from anabranch.files.fit import fit
+from anabranch.files.handed import handed
 from anabranch.files.json_text import quoted
 from anabranch.files.paths import reading
 
@@ -132,8 +133,9 @@ def _table(records: bytes, names: Sequence[str], invalid: object) -> pa.Table:
     if not records.strip(b"\r\n"):
         return pa.schema([(name, pa.binary()) for name in names]).empty_table()
     return arrow_csv.read_csv(
-        pa.BufferReader(records),
-        arrow_csv.ReadOptions(column_names=names, block_size=len(records) + 1),
+        handed(records),
+        # a function of Python's, as memory is, must not be let go of by another thread
+        arrow_csv.ReadOptions(column_names=names, block_size=len(records) + 1, use_threads=invalid is None),
         arrow_csv.ParseOptions(newlines_in_values=b'"' in records, invalid_row_handler=invalid),
         arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.binary()),

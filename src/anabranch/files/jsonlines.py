@@ -25,6 +25,7 @@ from anabranch.core.errors import Refused
 from anabranch.files import infer, json_values
 from anabranch.files.batches import BadRow, Batch, cut
 from anabranch.files.fit import fit
+from anabranch.files.handed import handed
 from anabranch.files.json_text import quoted
 from anabranch.files.json_values import MISFIT, Value
 from anabranch.files.paths import reading
@@ -147,7 +148,7 @@ def _at_once(block: bytes, schema: pa.Schema) -> pa.Table | None:
     try:
         block.decode("utf-8")
         table = arrow_json.read_json(
-            pa.BufferReader(block),
+            handed(block),
             arrow_json.ReadOptions(block_size=len(block) + 1),
             arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="error"),
         )
