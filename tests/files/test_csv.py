@@ -62,6 +62,7 @@ GOOD = b"1,1.5,a\n2,2.5,b\n3,3.5,c\n4,4.5,d\n"
     ("line", "reason", "row"),
     [
         (b"5,abc,e", "column x: 'abc' is not a number", {"ts": 5, "x": "abc", "s": "e"}),
+        (b"5,1e999,e", "column x: '1e999' is outside double", {"ts": 5, "x": "1e999", "s": "e"}),
         (b"abc,NaN,", "column ts: 'abc' is not an integer", {"ts": "abc", "x": "NaN", "s": None}),
         (b"9223372036854775808,1,e", "column ts: '9223372036854775808' is outside int64",
          {"ts": "9223372036854775808", "x": 1.0, "s": "e"}),

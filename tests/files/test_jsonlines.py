@@ -85,6 +85,12 @@ def test_numbers_that_json_does_not_have(read: Read) -> None:
     assert str(got.table["x"].to_pylist()) == "[nan, -inf, inf, 1.5]"
 
 
+def test_numbers_that_no_double_holds(read: Read) -> None:
+    got = read("a.jsonl", '{"ts":1,"x":1e400,"o":1e400}\n{"ts":2,"x":-1E999,"o":{"a":NaN}}\n{"ts":3,"x":2,"o":"x"}\n')
+    assert got.types == ["int64", "string", "string"]
+    assert got.rows == [(1, "1e400", "1e400"), (2, "-1E999", '{"a": "NaN"}'), (3, "2", "x")]
+
+
 @pytest.mark.parametrize("text", ["{}\n", "\n\n", "\r\n", "  \n"])
 def test_what_is_between_rows(read: Read, text: str) -> None:
     rows = [(1, "a"), (None, None), (2, "b")] if text == "{}\n" else [(1, "a"), (2, "b")]
@@ -92,7 +98,7 @@ def test_what_is_between_rows(read: Read, text: str) -> None:
     assert (got.rows, got.bad) == (rows, [])
 
 
-GOOD = b"".join(b'{"ts": %d, "s": "a", "t": "2026-01-31", "v": [1]}\n' % i for i in range(40))
+GOOD = b"".join(b'{"ts": %d, "s": "a", "t": "2026-01-31", "v": [1], "x": 0.5, "w": [0.5]}\n' % i for i in range(40))
 
 
 @pytest.mark.parametrize(
@@ -117,6 +123,12 @@ GOOD = b"".join(b'{"ts": %d, "s": "a", "t": "2026-01-31", "v": [1]}\n' % i for i
         (b'{"ts": 1, "t": 5}', "column t: 5 is not an ISO 8601 timestamp"),
         (b'{"ts": 1, "v": [1, 2.5]}', "column v: [1, 2.5] is not a list of integers"),
         (b'{"ts": 1, "v": 5}', "column v: 5 is not a list of integers"),
+        (b'{"ts": 1, "x": 1e400}', "column x: 1e400 is outside double"),
+        (b'{"ts": 1, "x": ' + b"9" * 400 + b"}", f"column x: {'9' * 57}... is outside double"),
+        (b'{"ts": 1, "w": [' + b"9" * 400 + b"]}", f"column w: [{'9' * 56}... is not a list of numbers"),
+        (b'{"ts": 1, "x": true}', "column x: true is not a number"),
+        (b'{"ts": NaN, "s": "NaN"}', "column ts: 'NaN' is not an integer"),
+        (b'{"ts": "x", "v": [-Infinity]}', "column ts: 'x' is not an integer"),
         (b'{"ts": ' + b"9" * 5000 + b"}", "not JSON that can be read: a number or a nesting is too long"),
         (b'{"ts": ' + b"[" * 100_000, "not JSON that can be read: a number or a nesting is too long"),
     ],
@@ -129,7 +141,7 @@ def test_a_bad_line_goes_apart_and_the_others_stay(
         got = read("a.jsonl", text)
         assert got.table["ts"].to_pylist() == list(range(41))
         assert got.reasons == [reason]
-        json.loads(got.bad[0].row)
+        json.loads(got.bad[0].row, parse_constant=pytest.fail)
 
 
 def test_a_line_that_does_not_fit_is_kept_as_it_was_written(read: Read) -> None:

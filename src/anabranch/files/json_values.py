@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isinf
 from typing import Final, TypeAlias
 
 import pyarrow as pa
@@ -19,6 +20,19 @@ from anabranch.files.typed_text import NAIVE, ZONED, has_zone, instant
 
 Value: TypeAlias = object
 STRANGE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class Beyond(str):
+    """A number that no double holds, as it is written."""
+
+
+def number(written: str) -> float | Beyond:
+    """A JSON number that has a fraction or an exponent."""
+    value = float(written)
+    return Beyond(written) if isinf(value) else value
+
+
+TOO_LARGE = {pa.int64(): (int,), pa.float64(): (int, Beyond)}  # what never fits for any other reason
 
 
 class _Misfit:
@@ -53,10 +67,10 @@ def timestamp(value: Value) -> Value:
 
 
 def text(value: Value) -> Value:
-    return value if isinstance(value, str) else MISFIT
+    return value if type(value) is str else MISFIT
 
 
-def any_text(value: Value) -> Value:
+def any_text(value: Value) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -80,10 +94,10 @@ class Kind:
 
     def refusal(self, value: Value) -> str:
         """Why this value is none of the kind."""
-        written = f"'{value}'" if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        written = f"'{value}'" if type(value) is str else any_text(value)
         shown = written if len(written) <= 60 else written[:57] + "..."
-        if type(value) is int and self.type == pa.int64():
-            return f"{shown} is outside int64"
+        if type(value) in TOO_LARGE.get(self.type, ()):
+            return f"{shown} is outside {self.type}"
         return f"{shown} is not {self.called}"
 
 

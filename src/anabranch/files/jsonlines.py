@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
 from anabranch.core.errors import Refused
@@ -154,7 +155,15 @@ def _at_once(block: bytes, schema: pa.Schema) -> pa.Table | None:
         )
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None
-    return table if table.num_rows == block.count(b"\n") + 1 else None
+    whole = table.num_rows == block.count(b"\n") + 1
+    return table if whole and not any(map(_infinite, table.columns)) else None
+
+
+def _infinite(column: pa.ChunkedArray) -> bool:
+    """Whether a number was too large for a double: nothing else makes an infinity of JSON."""
+    if pa.types.is_list(column.type):
+        column = pc.list_flatten(column)
+    return bool(pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py())
 
 
 def _objects_by_line(block: bytes) -> bool:
@@ -182,7 +191,7 @@ def _by_line(lines: Sequence[bytes], schema: pa.Schema) -> tuple[pa.Table, list[
             continue
         row = [None if record.get(name) is None else kind.fit(record[name]) for name, kind in kinds]
         if MISFIT in row or not known.issuperset(record):
-            bad.append(BadRow(_why(record, row, kinds, known), _shown(line)))
+            bad.append(BadRow(_why(record, row, kinds, known), _strict(line, record)))
             continue
         for held, value in zip(values, row, strict=True):
             held.append(value)
@@ -191,9 +200,11 @@ def _by_line(lines: Sequence[bytes], schema: pa.Schema) -> tuple[pa.Table, list[
 
 
 def _object(line: bytes) -> dict[str, Value]:
-    """The record of one line."""
+    """The record of one line; a bare NaN or Infinity is the text that stands for it."""
     try:
-        record = json.loads(line.decode("utf-8"), object_pairs_hook=_distinct)
+        record = json.loads(
+            line.decode("utf-8"), object_pairs_hook=_distinct, parse_float=json_values.number, parse_constant=str
+        )
     except UnicodeDecodeError:
         raise _Bad("not UTF-8") from None
     except json.JSONDecodeError as e:
@@ -228,6 +239,12 @@ def _why(record: dict[str, Value], row: list[Value], kinds: list[tuple[str, json
         if value is MISFIT:
             return f"column {name}: {kind.refusal(record[name])}"
     return f"key {next(key for key in record if key not in known)} is no column: the first records did not have it"
+
+
+def _strict(line: bytes, record: dict[str, Value]) -> str:
+    """The record as it was written, unless it has what JSON does not: that is text, as elsewhere."""
+    bare = b"NaN" in line or b"Infinity" in line
+    return json.dumps(record, ensure_ascii=False) if bare else _shown(line)
 
 
 def _shown(line: bytes) -> str:
