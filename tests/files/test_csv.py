@@ -99,7 +99,9 @@ def test_bad_records_of_all_kinds_at_once(read: Read) -> None:
         (b"\xef\xbb\xbf", "'.*a.csv' has no header; .*"),
         (b"ts,a,ts\n", "the header of '.*a.csv' names 'ts' twice; give every column a name of its own"),
         (b'"ts,a\n1,2\n', "the header of '.*a.csv' has a quote that is not closed .*"),
-        (b"ts,\xff\n", "the header of '.*a.csv' is not UTF-8"),
+        (b"ts,\xff\n", "the header of '.*a.csv' is not UTF-8; save it as UTF-8"),
+        ("ts,a\n1,2\n".encode("utf-16"), "the header of '.*a.csv' has NUL bytes, as UTF-16 has; save it as UTF-8"),
+        ("ts,a\n1,2\n".encode("utf-16-be"), "the header of '.*a.csv' has NUL bytes, .*"),
     ],
 )
 def test_no_header_no_stream(read: Read, data: bytes, message: str) -> None:

@@ -157,10 +157,12 @@ def _header(file: str) -> list[str]:
         raise Refused(f"the header of '{file}' has a quote that is not closed or that is followed by text")
     if not record:
         raise Refused(f"'{file}' has no header", "its first line should name its columns")
+    if b"\0" in record:
+        raise Refused(f"the header of '{file}' has NUL bytes, as UTF-16 has", "save it as UTF-8")
     try:
         names = [name.decode("utf-8").strip(" \t") or f"_c{i}" for i, name in enumerate(fields(record))]
     except UnicodeDecodeError:
-        raise Refused(f"the header of '{file}' is not UTF-8") from None
+        raise Refused(f"the header of '{file}' is not UTF-8", "save it as UTF-8") from None
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise Refused(f"the header of '{file}' names '{twice[0]}' twice", "give every column a name of its own")
