@@ -180,12 +180,7 @@ def _named(lowered: Lowered, key: int, members: Any) -> str:
 def _feed(lowered: Lowered, s: int, road: str, chosen: tuple[int, ...], whole: bool) -> Feed:
     program, member = lowered.program, lowered.join.members[s]
     stream = member.stream
-    needed = {lane.column for lane in program.lanes[s] if lane.kind != FILTER} | set(lowered.side[s])
-    needed |= {name for alias, name in lowered.columns if alias == member.alias}
-    for at, _, filters in lowered.computed:
-        if at == s:
-            needed |= {column.name for each in filters for column in each.find_all(exp.Column)}
-    needed |= {stream.time} - {"arrival"}
+    needed = lowered.reads(s)
     columns = [field for field in stream.schema if whole or field.name in needed]
     keyed = [program.lanes[s][i] for i in program.required(s) if program.lanes[s][i].kind != FILTER]
     required = () if member.rows else tuple(dict.fromkeys(lane.column for lane in keyed))

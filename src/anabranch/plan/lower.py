@@ -58,6 +58,21 @@ class Lowered:
         """The (alias, column) pairs that matches carry: what the shell reads and what the refinement needs."""
         return _columns(self.join, self.refined)
 
+    def reads(self, s: int) -> frozenset[str]:
+        """The columns of member *s* that the join has a use for; its time is one, unless it is stamped on arrival."""
+        member = self.join.members[s]
+        lanes = {lane.column for lane in self.program.lanes[s] if lane.kind != FILTER}
+        carried = {name for alias, name in self.columns if alias == member.alias}
+        filtered = {
+            column.name
+            for at, _, filters in self.computed
+            if at == s
+            for each in filters
+            for column in each.find_all(exp.Column)
+        }
+        needed = lanes | carried | filtered | {*self.side[s], member.stream.time}
+        return frozenset(needed & set(member.stream.schema.names))
+
 
 def lower(join: Join, functions: Mapping[str, Callable[..., Any]] | None = None, timed: bool = True) -> Lowered:
     """The program of a join; *timed* if the least and the greatest time of a match are asked for."""
