@@ -17,6 +17,7 @@ DAYS = [date(2024, 1, 1), date(2024, 1, 4), None]
         (pa.array(["a", None], pa.string_view()), pa.large_string()),
         (pa.array([b"a", None], pa.binary_view()), pa.large_binary()),
         (pa.array([1, None], pa.int8()), pa.int8()),
+        (pa.RunEndEncodedArray.from_arrays([2, 3], pa.array(["a", None])), pa.string()),
     ],
 )
 def test_values_stay(column: pa.Array, kind: pa.DataType) -> None:
@@ -45,6 +46,12 @@ def test_codes_are_no_values() -> None:
         "SELECT A.ts AS t, A.k AS k FROM a A, b B WHERE A.k = B.k WINDOW = 1 DAY", {"a": rows, "b": other}
     )
     assert sorted(found.to_pylist(), key=str) == [{"t": day, "k": day} for day in DAYS[:2]]
+
+
+def test_runs_are_joined_as_values() -> None:
+    rows = pa.table({"ts": [1, 2], "k": pa.RunEndEncodedArray.from_arrays([2], [5])})
+    found = local.sql("SELECT A.k AS k FROM a A, b B WHERE A.k = B.k WINDOW = 0", {"a": rows, "b": rows.slice(1)})
+    assert found.to_pylist() == [{"k": 5}]
 
 
 def test_a_dictionary_of_integers_is_integer_time() -> None:
