@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 
 from anabranch.core.errors import Refused
-from anabranch.core.ticks import clamp, duration
+from anabranch.core.given import length
 from anabranch.core.times import check_time_type
 from anabranch.plan.query import Stream
 from anabranch.spark.pieces import MARK
@@ -144,20 +144,12 @@ def _time(name: str, columns: list[str], asked: str | None, marked: list[str]) -
 def _ticks(name: str, what: str, value: str | int | None, integer: bool) -> int | None:
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool):
-        if not integer:
-            raise Refused(
-                f"the {what} of stream '{name}' is {value}, and its time is a timestamp",
-                f"write {what}='{value} seconds'",
-            )
-        ticks = clamp(value)
-    else:
-        if integer:
-            raise Refused(f"the {what} of stream '{name}' is '{value}', and its time is an integer", "give a number")
-        ticks = duration(str(value))
-    if ticks < 0:
-        raise Refused(f"the {what} of stream '{name}' is negative", "it starts at 0")
-    return ticks
+    if isinstance(value, int) and not integer:
+        raise Refused(
+            f"the {what} of stream '{name}' is {value}, and its time is a timestamp",
+            f"write {what}='{value} seconds'",
+        )
+    return length(f"the {what} of stream '{name}'", value, integer)
 
 
 def _with_marks(name: str, frame: DataFrame, heartbeat: str, found: Stream) -> tuple[DataFrame, Stream]:
