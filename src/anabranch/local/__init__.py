@@ -21,6 +21,7 @@ from anabranch.core.errors import Refused
 from anabranch.core.plain import plain_schema
 from anabranch.core.ticks import FOREVER
 from anabranch.core.times import check_time_type
+from anabranch.local.rows import arrow, one_batch
 from anabranch.local.session import Options, Session
 from anabranch.plan.query import Stream
 from anabranch.plan.sql import parse
@@ -30,20 +31,21 @@ __all__ = ["Options", "Session", "sql", "start"]
 
 def sql(
     query: str,
-    streams: Mapping[str, pa.Table | pa.RecordBatch],
+    streams: Mapping[str, Any],
     functions: Mapping[str, Callable[..., Any]] | None = None,
     time: Mapping[str, str] | None = None,
 ) -> pa.Table:
-    """The answer of *query* over finite tables, by the names that stand in FROM.
+    """The answer of *query* over finite tables (or data frames), by the names that stand in FROM.
 
     A table has no late rows: its order does not matter.  Rows whose time is NULL or
     out of reach are refused, since there is nowhere else for them to go; a session
     sets them apart instead.
     """
-    known = {name: _stream(name, table.schema, (time or {}).get(name, "ts")) for name, table in streams.items()}
+    tables = {name: arrow(name, given) for name, given in streams.items()}
+    known = _known({name: table.schema for name, table in tables.items()}, time or {})
     parsed = parse(query, known, functions=tuple(functions or ()), batch=True)
     session = Session(parsed, functions, Options(lateness=dict.fromkeys(_read(parsed), FOREVER), dead=_refuse))
-    used = {name: _one_batch(table) for name, table in streams.items() if name in session.streams}
+    used = {name: one_batch(table) for name, table in tables.items() if name in session.streams}
     return pa.concat_tables([session.schema.empty_table(), *session.push(used, last=True)])
 
 
@@ -55,8 +57,23 @@ def start(
     options: Options | None = None,
 ) -> Session:
     """A session of *query* over live streams with these schemas."""
-    known = {name: _stream(name, schema, (time or {}).get(name, "ts")) for name, schema in schemas.items()}
-    return Session(parse(query, known, functions=tuple(functions or ())), functions, options)
+    parsed = parse(query, _known(schemas, time or {}), functions=tuple(functions or ()))
+    return Session(parsed, functions, options)
+
+
+def _known(schemas: Mapping[str, pa.Schema], time: Mapping[str, str]) -> dict[str, Stream]:
+    """The streams that the query may name."""
+    there: dict[str, str] = {}
+    for name in schemas:
+        if name.lower() in there:
+            raise Refused(f"the streams '{there[name.lower()]}' and '{name}' differ in case alone", "names ignore case")
+        there[name.lower()] = name
+    for name, column in time.items():
+        if name not in schemas:
+            raise Refused(f"time names the stream '{name}', which is not given", f"there are {', '.join(schemas)}")
+        if not isinstance(column, str):
+            raise Refused(f"the time of stream '{name}' is {column!r}", f"name a column: time={{'{name}': 'ts'}}")
+    return {name: _stream(name, schema, time.get(name, "ts")) for name, schema in schemas.items()}
 
 
 def _stream(name: str, schema: pa.Schema, time: str) -> Stream:
@@ -75,13 +92,6 @@ def _stream(name: str, schema: pa.Schema, time: str) -> Stream:
 
 def _read(query: Any) -> list[str]:
     return list(dict.fromkeys(member.stream.name for join in query.joins for member in join.members))
-
-
-def _one_batch(table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
-    if isinstance(table, pa.RecordBatch):
-        return table
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _refuse(rows: pa.Table) -> None:

@@ -9,21 +9,25 @@ an aggregate, answers when all streams have finished.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from anabranch.core.errors import Refused
 from anabranch.core.frontiers import Frontier, Frontiers, Times
+from anabranch.core.given import length, moment
 from anabranch.core.metrics import Metrics, StreamMetrics
 from anabranch.core.plain import plain_batch
 from anabranch.core.ticks import FOREVER, NEVER
-from anabranch.core.times import ticks
+from anabranch.core.times import Reasons, ticks
 from anabranch.engine.join import Arrived, ArrowJoin
 from anabranch.files.json_text import rows_json
+from anabranch.local.rows import arrow, one_batch
 from anabranch.local.select import Select
 from anabranch.plan.query import Query, Stream, reads_time
 
@@ -33,12 +37,23 @@ DEAD_SCHEMA = pa.schema([("stream", pa.string()), ("reason", pa.string()), ("row
 
 @dataclass(frozen=True)
 class Options:
-    """How streams are to be treated, by name; ticks throughout.  *late* and *dead* are called with tables of rows."""
+    """How streams are to be treated, by name; in ticks, or in text (``"5 seconds"``) where time is a timestamp.
 
-    lateness: Mapping[str, int] = field(default_factory=dict)
-    idle: Mapping[str, int] = field(default_factory=dict)
+    *late* and *dead* are called with tables of rows.
+    """
+
+    lateness: Mapping[str, int | str] = field(default_factory=dict)
+    idle: Mapping[str, int | str] = field(default_factory=dict)
     late: Callable[[pa.Table], None] | None = None
     dead: Callable[[pa.Table], None] | None = None
+
+
+class Checked(NamedTuple):
+    """Rows that can be taken in: their times, and where some are bad, why; no times if they are stamped on arrival."""
+
+    rows: pa.RecordBatch
+    times: Times | None
+    reasons: Reasons | None
 
 
 class Session:
@@ -58,43 +73,63 @@ class Session:
         for name in (*self.options.lateness, *self.options.idle):
             if name not in self.streams:
                 raise Refused(f"there is no stream '{name}' in the query", f"it reads {', '.join(self.streams)}")
-        self.frontiers = Frontiers(
-            [Frontier(self.options.lateness.get(name, 0), self.options.idle.get(name)) for name in self.streams]
-        )
+        lateness, idle = self._ticks("lateness", self.options.lateness), self._ticks("idle", self.options.idle)
+        self.frontiers = Frontiers([Frontier(lateness.get(name, 0), idle.get(name)) for name in self.streams])
         self._metrics = Metrics({name: StreamMetrics() for name in self.streams})
         self._place = {name: s for s, name in enumerate(self.streams)}
         self._select = None if query.plain is not None else Select(query.shell, self._relations(), query.output)
         self._kept: list[list[pa.Table]] = [[] for _ in self.joins]
-        self._done = False
+        self._reads = self._columns()
+        self._done = self._failed = False
         self.schema = self._schema()
+
+    def _ticks(self, what: str, given: Mapping[str, int | str]) -> dict[str, int]:
+        return {
+            name: length(f"the {what} of stream '{name}'", value, self.streams[name].integer_time)
+            for name, value in given.items()
+        }
+
+    def _columns(self) -> dict[str, list[str]]:
+        """The columns of each stream that a join reads."""
+        found: dict[str, set[str]] = {name: set() for name in self.streams}
+        for join in self.joins:
+            for s, member in enumerate(join.lowered.join.members):
+                found[member.stream.name] |= join.lowered.reads(s)
+        return {name: sorted(columns) for name, columns in found.items()}
 
     # -- rows in ---------------------------------------------------------------------
 
-    def push(self, batches: Mapping[str, pa.RecordBatch], last: bool = False) -> list[pa.Table]:
-        """Take in a batch of each stream (or of some); the rows that come out.  *last*: all streams end with this."""
+    def push(self, batches: Mapping[str, Any], last: bool = False) -> list[pa.Table]:
+        """Take in a batch of each stream (or of some); the rows that come out.  *last*: all streams end with this.
+
+        What cannot be taken in is refused before anything of any stream is.
+        """
         started = time.perf_counter()
-        arrived = {}
-        for name, batch in batches.items():
-            rows = self._accepted(name, batch) if len(batch) else None
-            if rows is not None and len(rows.times):
-                arrived[name] = rows
-        if last:
-            for stream in self.frontiers.streams:
-                stream.promise(FOREVER)
-        tables = self._advance(arrived)
+        checked = {name: self._checked(name, given) for name, given in batches.items()}
+        with self._changing():
+            arrived = {name: self._accepted(name, each) for name, each in checked.items() if len(each.rows)}
+            if last:
+                for stream in self.frontiers.streams:
+                    stream.promise(FOREVER)
+            tables = self._advance({name: rows for name, rows in arrived.items() if len(rows.times)})
         self._metrics.seconds += time.perf_counter() - started
         return tables
 
-    def heartbeat(self, stream: str, frontier: int) -> list[pa.Table]:
+    def heartbeat(self, stream: str, frontier: int | datetime) -> list[pa.Table]:
         """Promise that no row of *stream* older than *frontier* is still to come."""
-        self.frontiers.streams[self._number(stream)].promise(frontier)
-        return self._advance({})
+        promised = self.frontiers.streams[self._number(stream)]
+        tick = moment(f"the heartbeat of stream '{stream}'", frontier, self.streams[stream].integer_time)
+        with self._changing():
+            promised.promise(tick)
+            return self._advance({})
 
     def finish(self, *streams: str) -> list[pa.Table]:
         """Declare that these streams (all, without names) have ended; the rows that this lets out."""
-        for name in streams or tuple(self.streams):
-            self.frontiers.streams[self._number(name)].promise(FOREVER)
-        return self._advance({})
+        ended = [self.frontiers.streams[self._number(name)] for name in streams or self.streams]
+        with self._changing():
+            for stream in ended:
+                stream.promise(FOREVER)
+            return self._advance({})
 
     def newest(self, stream: str) -> int:
         """The newest time that *stream* has shown."""
@@ -105,23 +140,41 @@ class Session:
             raise Refused(f"there is no stream '{name}' in the query", f"it reads {', '.join(self.streams)}")
         return self._place[name]
 
-    def _accepted(self, name: str, batch: pa.RecordBatch) -> Arrived:
-        """The rows that are neither bad nor late, and their times."""
-        s, stream, metrics = self._number(name), self.streams[name], self._metrics.streams[name]
-        if self.frontiers.streams[s].finished:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """What fails half way, as a function of the user's may, leaves a state that answers nothing any more."""
+        if self._failed:
+            raise Refused("the session has failed before", "start another, and push again what the matches need")
+        self._failed = True
+        yield
+        self._failed = False
+
+    def _checked(self, name: str, given: Any) -> Checked:
+        """A batch that can be taken in; nothing changes yet."""
+        s, stream = self._number(name), self.streams[name]
+        batch = one_batch(arrow(name, given))
+        if len(batch) and self.frontiers.streams[s].finished:
             raise Refused(f"the stream '{name}' has finished", "rows that come after its end can match nothing")
-        metrics.rows += len(batch)
-        batch = plain_batch(batch, stream.schema)
+        names = batch.schema.names
+        for column in self._reads[name]:
+            if names.count(column) != 1:
+                found = "two columns" if column in names else "no column"
+                raise Refused(f"a batch of stream '{name}' has {found} '{column}'", "give every batch one schema")
+        batch = plain_batch(batch, stream.schema, f"a batch of stream '{name}'")
         if stream.time == ARRIVAL:
-            newest = self.frontiers.streams[s].newest
-            times = np.full(len(batch), max(time.time_ns() // 1_000, newest), np.int64)
-        else:
-            times, reasons = ticks(batch.column(stream.time), stream.integer_time)
-            if reasons is not None:
-                bad = np.array([reason is not None for reason in reasons], np.bool_)
-                self.dead(name, [str(reason) for reason in reasons[bad]], rows_json(batch.filter(pa.array(bad))))
-                metrics.rows -= int(bad.sum())  # ``dead`` has counted them
-                batch, times = batch.filter(pa.array(~bad)), times[~bad]
+            return Checked(batch, None, None)
+        return Checked(batch, *ticks(batch.column(stream.time), stream.integer_time))
+
+    def _accepted(self, name: str, checked: Checked) -> Arrived:
+        """The rows that are neither bad nor late, and their times."""
+        s, (batch, times, reasons) = self._number(name), checked
+        if times is None:
+            times = np.full(len(batch), max(time.time_ns() // 1_000, self.newest(name)), np.int64)
+        if reasons is not None:
+            bad = np.array([reason is not None for reason in reasons], np.bool_)
+            self.dead(name, [str(reason) for reason in reasons[bad]], rows_json(batch.filter(pa.array(bad))))
+            batch, times = batch.filter(pa.array(~bad)), times[~bad]
+        self._metrics.streams[name].rows += len(batch)  # ``dead`` has counted the others
         lags = self.frontiers.accept(s, times)
         if lags is not None:
             late = lags > 0
