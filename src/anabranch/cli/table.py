@@ -6,6 +6,9 @@ import sys
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from anabranch.files.json_text import json_texts, plain
 
 LOOKED_AT = 10_000  # rows that decide how wide the columns are
 CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160))}  # a terminal would obey them
@@ -22,7 +25,7 @@ class TablePrinter:
 
     def write(self, table: pa.Table) -> None:
         """Print, or keep until the widths are known."""
-        columns = [[_text(value) for value in _plain(column).to_pylist()] for column in table.columns]
+        columns = [[_text(value) for value in _values(column.combine_chunks())] for column in table.columns]
         rows = [list(row) for row in zip(*columns, strict=True)]
         if self._widths is None:
             self._waiting += rows
@@ -53,9 +56,14 @@ class TablePrinter:
             sys.stdout.write("  ".join(cells).rstrip() + "\n")
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times as Arrow writes them, which knows nanoseconds and all years."""
-    return column.cast(pa.string()) if pa.types.is_timestamp(column.type) else column
+def _values(column: pa.Array) -> list[Any]:
+    """The values; those that Python may not have (nanoseconds, the year 10000) as the text that files have for them."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        column = pc.if_else(column.is_null(), None, json_texts(column))
+    elif pa.types.is_temporal(kind) and kind != pa.duration("us"):
+        column = pc.replace_substring(plain(column), "T", " ")
+    return list(column.to_pylist())
 
 
 def _text(value: Any) -> str:
