@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -73,7 +74,7 @@ def test_an_older_file_is_replaced(run: Run) -> None:
 
 def test_query_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = stream("one.parquet", ONE), stream("two.parquet", TWO)
-    monkeypatch.setattr(sys, "stdin", type("Text", (), {"read": staticmethod(lambda: QUERY)}))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(QUERY.encode())))
     done = command("run", "-", "--stream", f"one={one}", "--stream", f"two={two}", "--runtime", "local", "--quiet")
     assert (done.status, len(printed(done.out))) == (0, 4)
 

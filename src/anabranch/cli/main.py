@@ -6,8 +6,6 @@ import argparse
 import ast
 import importlib
 import importlib.util
-import io
-import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import anabranch.cli
+from anabranch.cli import standard
 from anabranch.core.errors import Refused
 
 DESCRIPTION = "Joins any number of streams by time windows and predicates, exactly and continuously."
@@ -23,10 +22,25 @@ EPILOG = "anabranch COMMAND --help tells more about a command."
 
 def main(given: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows a question mark for it
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    words = list(sys.argv[1:] if given is None else given)
+    with standard.streams():
+        try:
+            status = _run(sys.argv[1:] if given is None else given)
+            sys.stdout.flush()
+            return status
+        except Refused as refusal:
+            print(f"anabranch: {refusal}", file=sys.stderr)
+            return 1
+        except BrokenPipeError:  # the reader of our output has gone, as `| head` does
+            return 0
+        except KeyboardInterrupt:
+            print("anabranch: interrupted; nothing was written", file=sys.stderr)
+            return 130
+        except MemoryError:
+            print("anabranch: out of memory; narrow the windows or add a condition that joins", file=sys.stderr)
+            return 1
+
+
+def _run(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="anabranch", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"anabranch {version('anabranch')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -41,21 +55,12 @@ def main(given: Sequence[str] | None = None) -> int:
             command.set_defaults(run=module.run)
         else:
             commands.add_parser(name, help=_help(name))
-    arguments = parser.parse_args(words)
     try:
-        return int(arguments.run(arguments))
-    except Refused as refusal:
-        print(f"anabranch: {refusal}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        print("anabranch: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    except MemoryError:
-        print("anabranch: out of memory; narrow the windows or add a condition that joins", file=sys.stderr)
-        return 1
+        arguments = parser.parse_args(words)
+    except SystemExit:  # help is written too
+        sys.stdout.flush()
+        raise
+    return int(arguments.run(arguments))
 
 
 def _say_that_it_compiles(words: Sequence[str]) -> None:

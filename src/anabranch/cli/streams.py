@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from anabranch.cli import standard
 from anabranch.core.errors import Refused
 from anabranch.core.ticks import duration
 from anabranch.files import FileSource, Source, open_source, stream_argument
@@ -31,18 +32,23 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
 def read_query(arguments: argparse.Namespace) -> str:
     """The text of the query."""
     if arguments.query == "-":
-        return sys.stdin.read()
+        return _decoded(standard.read(), "standard input")
     path = Path(arguments.query)
     try:
-        return path.read_text("utf-8-sig")
+        return _decoded(path.read_bytes(), f"the query file '{path}'")
     except FileNotFoundError:
         raise Refused(f"the query file '{path}' does not exist", "name a file that holds one query") from None
     except IsADirectoryError:
         raise Refused(f"the query '{path}' is a folder", "name a file that holds one query") from None
-    except UnicodeDecodeError as error:
-        raise Refused(f"the query file '{path}' is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     except OSError as error:
         raise Refused(f"the query file '{path}' cannot be read: {error.strerror}") from None
+
+
+def _decoded(text: bytes, called: str) -> str:
+    try:
+        return io.StringIO(text.decode("utf-8-sig"), newline=None).getvalue()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{called} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
 
 
 def open_streams(arguments: argparse.Namespace, query: str) -> list[Source]:

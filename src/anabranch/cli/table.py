@@ -35,9 +35,10 @@ class TablePrinter:
             self._print(rows)
 
     def finish(self) -> None:
-        """Print what was kept."""
+        """Print what was kept, and see it off."""
         if self._widths is None:
             self._begin()
+        sys.stdout.flush()
 
     def _begin(self) -> None:
         names = list(self._schema.names)
