@@ -65,17 +65,23 @@ def test_a_wrong_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: py
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--seconds", "nan"], "--seconds nan is no length of time"),
-        (["--seed", "-1"], "--seed -1 is negative"),
-        (["--folder", "file"], "the folder 'file' cannot be made"),
+        (["--seconds", "nan"], "argument --seconds: 'nan' is no length of time; write 12"),
+        (["--seconds", "soon"], "argument --seconds: 'soon' is no length of time; write 12"),
+        (["--seed", "-1"], "argument --seed: '-1' is no whole number from 0 on; write 1"),
+        (["--folder", ""], "argument --folder: the name is empty"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert main(["demo", *arguments]) == 1
+def test_wrong_usage(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["demo", *arguments])
+    assert end.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert main(["demo", "--folder", "file"]) == 1
+    assert "the folder 'file' cannot be made" in capsys.readouterr().err
 
 
 def test_the_view_names_who_holds_the_others_back() -> None:

@@ -63,11 +63,6 @@ def test_a_function_is_part_of_the_plan(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--rate", "a"], "--rate 'a' is no number of rows; write --rate a=1000"),
-        (["--rate", "a=fast"], "--rate 'a=fast' is no number of rows"),
-        (["--rate", "a=-1"], "--rate 'a=-1' is no number of rows"),
-        (["--rate", "a=1e300"], "--rate 'a=1e300' is no number of rows"),
-        (["--rate", "a=inf"], "--rate 'a=inf' is no number of rows"),
         (["--rate", "c=1"], "--rate names the stream 'c', which is not given; there are a, b"),
         (["--lateness", "a=3s"], "--lateness a=3s is no tick count"),
         (["--functions", "none.py"], "the functions file 'none.py' is no Python file"),

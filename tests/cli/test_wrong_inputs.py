@@ -1,4 +1,4 @@
-"""What cannot be right ends in one line and exit status 1, and leaves the folder as it was."""
+"""What cannot be right ends in one line and exit status 1, wrong usage in 2, and leaves the folder as it was."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ STREAMS = (
 LOCAL = ("--runtime", "local")
 
 
-def cases() -> Iterator[object]:
-    for line in Path(__file__).with_name("wrong_inputs.txt").read_text("utf-8").splitlines():
+def cases(file: str) -> Iterator[object]:
+    for line in Path(__file__).with_name(file).read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             yield pytest.param(*line.split(" | "), id=line.split(" | ")[0])
 
@@ -67,7 +67,7 @@ def contents(folder: Path) -> dict[str, bytes | None]:
     return {str(p): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}
 
 
-@pytest.mark.parametrize(("wrong", "said"), list(cases()))
+@pytest.mark.parametrize(("wrong", "said"), list(cases("wrong_inputs.txt")))
 def test_wrong(wrong: str, said: str, here: Path, command: Command) -> None:
     if "locked" in wrong and os.geteuid() == 0:
         pytest.skip("root may write everywhere")
@@ -84,4 +84,17 @@ def test_wrong(wrong: str, said: str, here: Path, command: Command) -> None:
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith("anabranch: ")
     assert done.err.count("\n") == 1
+    assert contents(here) == before
+
+
+@pytest.mark.parametrize(("wrong", "said"), list(cases("wrong_usage.txt")))
+def test_wrong_usage(wrong: str, said: str, here: Path, command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(wrong)
+    before = contents(here)
+    with pytest.raises(SystemExit) as end:
+        command(*(("run", "good.sql", *STREAMS, *LOCAL, *words) if wrong.startswith("--") else words))
+    told = capsys.readouterr()
+    assert (end.value.code, told.out) == (2, "")
+    assert told.err.startswith("usage: anabranch ")
+    assert said in told.err.splitlines()[-1]
     assert contents(here) == before

@@ -8,6 +8,7 @@ to go on with.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 import sys
@@ -26,6 +27,7 @@ from rich.console import Console
 from anabranch import local
 from anabranch.cli.on_spark import on_spark
 from anabranch.cli.road import BEGIN, CAMERAS, ENOUGH, LATENESS, QUERY, SCHEMA, SECOND, Arrivals, Times, cut, road
+from anabranch.cli.usage import judged, named
 from anabranch.cli.watch import Lines, View
 from anabranch.core.errors import Refused
 from anabranch.core.metrics import Metrics
@@ -48,22 +50,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         metavar="N",
-        type=float,
+        type=seconds_argument,
         default=12.0,
         help="how long to watch, on a terminal (default: 12; on Spark as long as it takes)",
     )
     parser.add_argument(
-        "--folder", metavar="DIR", default="anabranch-demo", help="where the streams and the query are left"
+        "--folder",
+        metavar="DIR",
+        type=named,
+        default="anabranch-demo",
+        help="where the streams and the query are left",
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="another seed is another road (default: 1)")
+    parser.add_argument(
+        "--seed", metavar="N", type=seed_argument, default=1, help="another seed is another road (default: 1)"
+    )
+
+
+@judged
+def seconds_argument(text: str) -> float:
+    """A length of time to watch."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise Refused(f"'{text}' is no length of time", "write 12")
+    return seconds
+
+
+@judged
+def seed_argument(text: str) -> int:
+    """What a road is made up from."""
+    if not text.isdecimal():
+        raise Refused(f"'{text}' is no whole number from 0 on", "write 1")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, check, and leave everything to go on with."""
-    if not 0 <= arguments.seconds < float("inf"):
-        raise Refused(f"--seconds {arguments.seconds} is no length of time", "write --seconds 12")
-    if arguments.seed < 0:
-        raise Refused(f"--seed {arguments.seed} is negative", "write --seed 1")
     folder = _folder(arguments.folder)
     streams = road(arguments.seed)
     lateness = {name: duration(text) for name, text in LATENESS.items()}

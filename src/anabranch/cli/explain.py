@@ -15,7 +15,16 @@ from collections.abc import Mapping, Sequence
 
 from anabranch.cli.functions import add_functions_option, functions_of
 from anabranch.cli.queries import parse
-from anabranch.cli.streams import add_stream_options, known, open_streams, read_query, ticks_by_stream
+from anabranch.cli.streams import (
+    add_lateness_option,
+    add_stream_options,
+    given_stream,
+    known,
+    open_streams,
+    read_query,
+    ticks_by_stream,
+)
+from anabranch.cli.usage import judged
 from anabranch.core.errors import Refused
 from anabranch.plan.explain import Expected, explain
 from anabranch.plan.lower import lower
@@ -32,17 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate",
         metavar="NAME=ROWS_PER_SECOND",
+        type=judged(rate_argument),
         action="append",
         default=[],
         help="how many rows a stream brings in a second (in a unit of time, where time is an integer)",
     )
-    parser.add_argument(
-        "--lateness",
-        metavar="NAME=5s",
-        action="append",
-        default=[],
-        help="how far a stream may be out of order (us ms s m h d; a plain number for integer time); 0 by default",
-    )
+    add_lateness_option(parser)
     add_functions_option(parser)
     parser.add_argument("--json", action="store_true", help="the same as JSON; times are in ticks, null is unbounded")
 
@@ -65,19 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def rates_by_stream(given: Sequence[str], streams: Mapping[str, Stream]) -> dict[str, float]:
-    """``NAME=ROWS_PER_SECOND``, several times."""
-    names = {name.lower(): name for name in streams}
-    result: dict[str, float] = {}
-    for text in given:
-        name, _, value = text.partition("=")
-        if name.strip().lower() not in names:
-            raise Refused(f"--rate names the stream '{name}', which is not given", f"there are {', '.join(streams)}")
-        try:
-            rate = float(value.replace("_", "x"))
-        except ValueError:
-            rate = math.nan
-        if not 0 <= rate <= MOST:
-            raise Refused(f"--rate '{text}' is no number of rows", f"write --rate {name.strip()}=1000")
-        result[names[name.strip().lower()]] = rate
-    return result
+def rate_argument(text: str) -> tuple[str, float]:
+    """``NAME=ROWS_PER_SECOND``."""
+    name, _, value = text.partition("=")
+    try:
+        rate = float(value.replace("_", "x"))
+    except ValueError:
+        rate = math.nan
+    if not name.strip() or not 0 <= rate <= MOST:
+        raise Refused(f"'{text}' is no number of rows", f"write {name.strip() or 'NAME'}=1000")
+    return name.strip(), rate
+
+
+def rates_by_stream(given: Sequence[tuple[str, float]], streams: Mapping[str, Stream]) -> dict[str, float]:
+    """Rows a second by stream."""
+    return {given_stream("--rate", name, streams).name: rate for name, rate in given}

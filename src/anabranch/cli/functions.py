@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from anabranch.cli.usage import named
 from anabranch.core.errors import Refused
 
 
 def add_functions_option(parser: argparse.ArgumentParser) -> None:
     """``--functions FILE.py``."""
-    parser.add_argument("--functions", metavar="FILE.py", help="Python functions that the query may call")
+    parser.add_argument("--functions", metavar="FILE.py", type=named, help="Python functions that the query may call")
 
 
 def functions_of(path: str | None) -> dict[str, Callable[..., Any]]:

@@ -1,4 +1,4 @@
-"""``anabranch``: finds the command, and turns a refusal into one line and exit status 1."""
+"""``anabranch``: finds the command, and turns a refusal into one line and exit status 1, or 2 where usage is wrong."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anabranch.cli
 from anabranch.cli import standard
+from anabranch.cli.usage import Misused
 from anabranch.core.errors import Refused
 
 DESCRIPTION = "Joins any number of streams by time windows and predicates, exactly and continuously."
@@ -52,7 +53,7 @@ def _run(words: Sequence[str]) -> int:
                 name, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
             )
             module.configure(command)
-            command.set_defaults(run=module.run)
+            command.set_defaults(run=module.run, misused=command.error)
         else:
             commands.add_parser(name, help=_help(name))
     try:
@@ -60,7 +61,11 @@ def _run(words: Sequence[str]) -> int:
     except SystemExit:  # help is written too
         sys.stdout.flush()
         raise
-    return int(arguments.run(arguments))
+    try:
+        return int(arguments.run(arguments))
+    except Misused as misuse:
+        arguments.misused(str(misuse))  # exits
+        raise
 
 
 def _say_that_it_compiles(words: Sequence[str]) -> None:

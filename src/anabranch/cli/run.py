@@ -25,12 +25,20 @@ from anabranch.cli.functions import add_functions_option, functions_of
 from anabranch.cli.on_spark import on_spark
 from anabranch.cli.progress import Progress
 from anabranch.cli.queries import parse
-from anabranch.cli.streams import add_stream_options, known, open_streams, read_query, ticks_by_stream
+from anabranch.cli.streams import (
+    add_lateness_option,
+    add_stream_options,
+    known,
+    open_streams,
+    read_query,
+    ticks_by_stream,
+)
 from anabranch.cli.table import TablePrinter
+from anabranch.cli.usage import Misused, judged, named
 from anabranch.cli.words import counted
 from anabranch.core.errors import Refused
 from anabranch.core.metrics import Metrics
-from anabranch.files import Sink, open_sink, stream_argument
+from anabranch.files import Sink, open_sink, output_argument
 from anabranch.local.replay import replay
 from anabranch.local.session import DEAD_SCHEMA, Options, Session
 from anabranch.plan.outline import size
@@ -50,21 +58,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="Spark Structured Streaming, on this machine unless --master says otherwise, or this process with no Java"
         " (default: spark)",
     )
-    parser.add_argument("--master", metavar="URL", help="the Spark cluster (spark runtime only)")
-    parser.add_argument("--checkpoint", metavar="DIR", help="where progress is kept for a restart (spark runtime only)")
-    parser.add_argument("--algorithm", metavar="NAME", default="auto", help=f"one of {', '.join(ALGORITHMS)}")
-    parser.add_argument("--output", metavar="OUT", help="a .parquet, .csv or .jsonl file; standard output without it")
+    parser.add_argument("--master", metavar="URL", type=named, help="the Spark cluster (spark runtime only)")
     parser.add_argument(
-        "--lateness",
-        metavar="NAME=5s",
-        action="append",
-        default=[],
-        help="how far a stream may be out of order (us ms s m h d; a plain number for integer time); 0 by default",
+        "--checkpoint", metavar="DIR", type=named, help="where progress is kept for a restart (spark runtime only)"
     )
-    parser.add_argument("--late", metavar="OUT", help="a file for rows that come too late")
-    parser.add_argument("--dead-letter", metavar="OUT", help="a file for rows that cannot be read")
+    parser.add_argument(
+        "--algorithm",
+        metavar="NAME",
+        type=str.lower,
+        choices=ALGORITHMS,
+        default="auto",
+        help=f"one of {', '.join(ALGORITHMS)}",
+    )
+    out = judged(output_argument)
+    parser.add_argument(
+        "--output", metavar="OUT", type=out, help="a .parquet, .csv or .jsonl file; standard output without it"
+    )
+    add_lateness_option(parser)
+    parser.add_argument("--late", metavar="OUT", type=out, help="a file for rows that come too late")
+    parser.add_argument("--dead-letter", metavar="OUT", type=out, help="a file for rows that cannot be read")
     add_functions_option(parser)
-    parser.add_argument("--summary", metavar="FILE", help="write the summary of the run as JSON")
+    parser.add_argument("--summary", metavar="FILE", type=named, help="write the summary of the run as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary on standard error")
 
 
@@ -205,11 +219,9 @@ class Apart:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.algorithm.lower() not in ALGORITHMS:
-        raise Refused(f"there is no algorithm '{arguments.algorithm}'", f"choose one of {', '.join(ALGORITHMS)}")
     for option in ("master", "checkpoint"):
         if getattr(arguments, option) and arguments.runtime == "local":
-            raise Refused(f"--{option} is for the spark runtime", "leave it out with --runtime local")
+            raise Misused(f"--{option} is for the spark runtime", "leave it out with --runtime local")
     _check_places(arguments)
 
 
@@ -223,7 +235,7 @@ def _check_places(arguments: argparse.Namespace) -> None:
         raise Refused(
             "two outputs have the same name", "give --output, --late, --dead-letter and --summary a file each"
         )
-    given = [arguments.query, arguments.functions, *(stream_argument(text)[1] for text in arguments.streams)]
+    given = [arguments.query, arguments.functions, *(path for _, path, _ in arguments.streams)]
     read = {Path(path).resolve() for path in given if path}
     for place, path in zip(places, written, strict=True):
         if path in read or (path.parent in read and path.parent.is_dir()):

@@ -6,26 +6,42 @@ import argparse
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from anabranch.cli import standard
+from anabranch.cli.usage import Misused, judged, named
 from anabranch.core.errors import Refused
-from anabranch.core.ticks import duration
-from anabranch.files import FileSource, Source, open_source, stream_argument
+from anabranch.core.ticks import FOREVER, MICROSECONDS, duration
+from anabranch.files import Source, open_source, stream_argument
 from anabranch.plan.query import Stream
 from anabranch.plan.settle import settled
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
     """``QUERY.sql`` and ``--stream NAME=PATH[@TIMECOLUMN]``."""
-    parser.add_argument("query", metavar="QUERY.sql", help="a file with one query, or - for standard input")
+    parser.add_argument("query", metavar="QUERY.sql", type=named, help="a file with one query, or - for standard input")
     parser.add_argument(
         "--stream",
         dest="streams",
         metavar="NAME=PATH[@TIMECOLUMN]",
+        type=judged(stream_argument),
         action="append",
         default=[],
         help="a stream of FROM: a Parquet, CSV or JSON-lines file or a folder of them; its time is the column ts,"
         " or the one named, or @arrival",
+    )
+
+
+def add_lateness_option(parser: argparse.ArgumentParser) -> None:
+    """``--lateness NAME=5s``."""
+    parser.add_argument(
+        "--lateness",
+        metavar="NAME=5s",
+        type=judged(length_argument),
+        action="append",
+        default=[],
+        help=f"how far a stream may be out of order ({' '.join(MICROSECONDS)}; a plain number for integer time);"
+        " 0 by default",
     )
 
 
@@ -53,12 +69,11 @@ def _decoded(text: bytes, called: str) -> str:
 
 def open_streams(arguments: argparse.Namespace, query: str) -> list[Source]:
     """The sources that ``--stream`` names, opened; columns without values have the types that suit *query*."""
-    sources: dict[str, FileSource] = {}
-    for text in arguments.streams:
-        name, path, time = stream_argument(text)
-        if name.lower() in (other.lower() for other in sources):
-            raise Refused(f"the stream '{name}' is given twice", "give each --stream a name of its own")
-        sources[name] = open_source(name, path, time)
+    names = [name.lower() for name, _, _ in arguments.streams]
+    for place, (name, _, _) in enumerate(arguments.streams):
+        if name.lower() in names[:place]:
+            raise Misused(f"the stream '{name}' is given twice", "give each --stream a name of its own")
+    sources = {name: open_source(name, path, time) for name, path, time in arguments.streams}
     nameless = [name for name, source in sources.items() if source.nameless]
     schemas = settled(query, known(list(sources.values())), nameless)
     return [source.typed(schemas[name]) for name, source in sources.items()]
@@ -69,35 +84,51 @@ def known(sources: Sequence[Source]) -> dict[str, Stream]:
     return {source.name: Stream(source.name, source.schema, source.time) for source in sources}
 
 
-def ticks_by_stream(option: str, given: Sequence[str], streams: Mapping[str, Stream]) -> dict[str, int]:
-    """``NAME=5s`` (or ``NAME=5`` for integer time), several times, as ticks by stream."""
-    names = {name.lower(): name for name in streams}
+class Length(NamedTuple):
+    """A length of time for a stream, as it is written; *plain* if it is a number without a unit."""
+
+    stream: str
+    written: str
+    ticks: int
+    plain: bool
+
+
+def length_argument(text: str) -> Length:
+    """``NAME=5s``, or ``NAME=5`` for integer time."""
+    name, _, written = (part.strip() for part in text.partition("="))
+    if not name or not written:
+        raise Refused(f"'{text}' does not say how much for which stream", "write NAME=5s")
+    if not written.lstrip("+").isdecimal():
+        return Length(name, written, duration(written), plain=False)
+    if len(written) > 20 or int(written) > FOREVER:
+        raise Refused(f"'{text}' is longer than time itself", f"write at most {FOREVER}")
+    return Length(name, written, int(written), plain=True)
+
+
+def given_stream(option: str, name: str, streams: Mapping[str, Stream]) -> Stream:
+    """The stream that an option speaks of."""
+    for stream in streams.values():
+        if stream.name.lower() == name.lower():
+            return stream
+    raise Misused(f"{option} names the stream '{name}', which is not given", f"there are {', '.join(streams)}")
+
+
+def ticks_by_stream(option: str, given: Sequence[Length], streams: Mapping[str, Stream]) -> dict[str, int]:
+    """Lengths of time as ticks by stream."""
     result: dict[str, int] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not value.strip():
-            raise Refused(f"{option} '{text}' does not say how much for which stream", f"write {option} NAME=5s")
-        if name.strip().lower() not in names:
-            raise Refused(f"{option} names the stream '{name}', which is not given", f"there are {', '.join(streams)}")
-        stream = streams[names[name.strip().lower()]]
+    for length in given:
+        stream = given_stream(option, length.stream, streams)
         if stream.name in result:
-            raise Refused(f"{option} is given twice for the stream '{stream.name}'", "give it once for each stream")
-        result[stream.name] = _ticks(option, value.strip(), stream)
-    return result
-
-
-def _ticks(option: str, value: str, stream: Stream) -> int:
-    plain = value.lstrip("+").isdigit()
-    if stream.integer_time:
-        if not plain or int(value) >= 1 << 62:
+            raise Misused(f"{option} is given twice for the stream '{stream.name}'", "give it once for each stream")
+        if stream.integer_time and not length.plain:
             raise Refused(
-                f"{option} {stream.name}={value} is no tick count, and '{stream.time}' is an integer",
+                f"{option} {stream.name}={length.written} is no tick count, and '{stream.time}' is an integer",
                 f"write a plain number, {option} {stream.name}=5",
             )
-        return int(value)
-    if plain and int(value) != 0:
-        raise Refused(
-            f"{option} {stream.name}={value} has no unit, and '{stream.time}' is a timestamp",
-            f"write one of us, ms, s, m, h, d: {option} {stream.name}={value}s",
-        )
-    return 0 if plain else duration(value)
+        if length.plain and length.ticks and not stream.integer_time:
+            raise Refused(
+                f"{option} {stream.name}={length.written} has no unit, and '{stream.time}' is a timestamp",
+                f"write one of {', '.join(MICROSECONDS)}: {option} {stream.name}={length.written}s",
+            )
+        result[stream.name] = length.ticks
+    return result

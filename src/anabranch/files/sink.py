@@ -52,10 +52,18 @@ class Writer(Protocol):
 
 def open_sink(path: str, schema: pa.Schema) -> FileSink:
     """A sink of the format that the ending of *path* names."""
-    writer = WRITERS.get(os.path.splitext(path)[1].lower())
-    if writer is None:
+    return FileSink(output_argument(path), schema, WRITERS[_ending(path)])
+
+
+def output_argument(path: str) -> str:
+    """The *path* of an output, whose ending must name a format."""
+    if _ending(path) not in WRITERS:
         raise Refused(f"the output '{path}' has no known format", "its name should end in .parquet, .csv or .jsonl")
-    return FileSink(path, schema, writer)
+    return path
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
 
 
 class FileSink:
