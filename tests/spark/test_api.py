@@ -76,6 +76,13 @@ def test_names_that_are_not_given_are_of_the_catalog(spark: Any, a: Any, b: Any)
         spark.catalog.dropTempView("some_view")
 
 
+def test_rows_may_be_stamped_when_they_arrive(spark: Any, a: Any, b: Any) -> None:
+    one, other = a.drop("ts"), b.drop("ts")
+    right = joined(spark, "SELECT A.id, A.v, B.v FROM own_a A JOIN own_b B ON A.id = B.id", a=one, b=other)
+    arriving = {name: ab.stream(each, time="arrival") for name, each in (("a", one), ("b", other))}
+    assert bag(ab.sql(spark, QUERY, ONE, **arriving)) == right
+
+
 def test_a_stream_may_be_joined_with_itself(spark: Any, a: Any) -> None:
     by_one = "SELECT A.id, A.v, B.v AS w FROM a A, a B WHERE A.id = B.id AND A.v < B.v WINDOW = 5 SECONDS"
     by_other = "SELECT A.id, A.v, B.id AS w FROM a A, a B WHERE A.id = B.v WINDOW = 5 SECONDS"
