@@ -51,6 +51,16 @@ def test_standard_output(run: Run) -> None:
     assert done.err == ""
 
 
+def test_standard_output_is_a_file_and_standard_error_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    done = run(QUERY, "--summary", "summary.json")
+    assert len(printed(done.out)) == 4
+    assert "\x1b" not in done.out
+    assert "3 matches" in terminal.getvalue() and "NULL" not in terminal.getvalue()
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_no_rows_keep_their_columns(run: Run, ending: str) -> None:
     done = run(QUERY.replace("A.k = B.k", "A.k = B.k AND A.v > 100"), "--output", f"out.{ending}")

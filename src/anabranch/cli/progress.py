@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -25,6 +26,7 @@ class Progress:
         self._bar = Bar(
             TextColumn("rows"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[said]}"),
             TimeElapsedColumn(), console=console, transient=True, disable=not (enabled and console.is_terminal),
+            redirect_stdout=sys.stdout.isatty(),  # a terminal has rows above the line, a file has them
         )  # fmt: skip
         self._task = self._bar.add_task("rows", total=total, said="")
 
