@@ -1,8 +1,9 @@
 """What a batch with few rows costs beside a stateless query of its sources: ``python -m bench.streaming.overhead``.
 
 Both read the same four folders of Parquet files, one small file of each a batch, on two
-cores with two partitions.  They take turns batch by batch in one session, so that a
-neighbour on the machine disturbs both; the first batches are to warm up.
+cores with two partitions; changes of the state are kept as a log, as the how-to says.
+They take turns batch by batch in one session, so that a neighbour on the machine disturbs
+both; the first batches are to warm up.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench.streaming.contenders.anabranch import joined
+from bench.streaming.contenders.anabranch import CHANGELOG, joined
 from bench.streaming.feed import Feed
 from bench.streaming.spark import session, source
 from bench.streaming.workload import Play
@@ -35,7 +36,7 @@ def main() -> int:
     folders = FEED.folders(wanted.data.absolute())
     work = Path(tempfile.mkdtemp(prefix="overhead-"))
     try:
-        spark = session({"spark.ui.showConsoleProgress": "false"})
+        spark = session({**CHANGELOG, "spark.ui.showConsoleProgress": "false"})
         progress = Turns(spark, Play(FEED, folders, work), {"read": _read, "joined": joined}).played()
         spark.stop()
     finally:
@@ -65,9 +66,10 @@ class Turns:
             self.running[name] = writer.option("checkpointLocation", str(self.homes[name] / "checkpoint")).start()
 
     def played(self) -> dict[str, list[Any]]:
-        """The progress of each query's batches after those to warm up."""
+        """The progress of each query's batches, after those to warm up, that had all files for all queries."""
         found: dict[str, list[Any]] = {name: [] for name in self.running}
         for batch in range(self.play.feed.batches):
+            last = {}
             for name, query in self.running.items():
                 drafts = []
                 for stream in self.play.feed.streams:
@@ -77,9 +79,10 @@ class Turns:
                 for draft in drafts:  # together, or else a batch may begin without the last of them
                     draft.rename(draft.with_name(draft.name[1:]))
                 query.processAllAvailable()
-                last = [p for p in query.recentProgress if p["numInputRows"]][-1]
-                if batch >= self.play.feed.warm_up and last["numInputRows"] == self.play.feed.rows:
-                    found[name].append(last)
+                last[name] = [p for p in query.recentProgress if p["numInputRows"]][-1]
+            whole = all(p["numInputRows"] == self.play.feed.rows for p in last.values())
+            for name in found if whole and batch >= self.play.feed.warm_up else ():
+                found[name].append(last[name])
         for query in self.running.values():
             query.stop()
         return found

@@ -15,7 +15,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from anabranch.core.errors import Refused
-from anabranch.spark.sql import PARTITIONS, PROVIDER, ROCKSDB
+from anabranch.spark.sql import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
 
 JAVA = 17
 INSTALL = {
@@ -43,6 +43,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
             "spark.sql.session.timeZone": "UTC",
             PARTITIONS: str(cores),
             PROVIDER: ROCKSDB,
+            CHANGELOG: "true",
         }
         if master is None:
             settings |= {

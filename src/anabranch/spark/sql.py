@@ -36,6 +36,7 @@ from anabranch.spark.watch import Watched, new_name, watch
 from anabranch.spark.workers import check_workers
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CHECKPOINTS, WAREHOUSE, PARTITIONS = (
     "spark.sql.streaming.checkpointLocation",
