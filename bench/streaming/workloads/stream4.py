@@ -12,7 +12,7 @@ WORKLOAD = Workload(
         "equally likely; one row a millisecond over all streams; equal keys, and every pair of members within 400 "
         "seconds: 400,000 rows can still find a partner at any time, and one row in a thousand completes a match."
     ),
-    feed=Feed(streams="abcd", rows=1_000_000, keys=1_000_000, ticks=400_000, batches=26, warm_up=20),
+    feed=Feed(streams="abcd", rows=1_000_000, keys=1_000_000, ticks=400_000, batches=8, warm_up=3),
     bases=("spark_rocksdb", "spark_heap"),
     claims=(
         Claim("Anabranch takes at least 250,000 rows a second", "anabranch", 250_000),
