@@ -43,7 +43,7 @@ def folder() -> Path:
 def digest() -> str:
     """A name for the source of everything that kernels are made of."""
     package = Path(__file__).parent.parent
-    sources = sorted([*package.glob("core/*.py"), *package.glob("joins/*.py")])
+    sources = sorted([*package.glob("core/*.py"), *package.glob("joins/**/*.py")])
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 
 
@@ -52,8 +52,11 @@ def kernels() -> Path:
     return folder() / "kernels" / digest()
 
 
-def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """``numba.njit`` with this signature, kept between processes; numba's own settings are left as they were."""
+def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """``numba.njit`` with this signature, kept between processes; numba's own settings are left as they were.
+
+    Without a signature it is compiled when it is first called, for the types that it is called with.
+    """
 
     def declare(function: Callable[..., Any]) -> Any:
         before = config.CACHE_DIR
