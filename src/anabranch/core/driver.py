@@ -4,7 +4,8 @@ The driver puts a batch of rows in time order and cuts it into *rounds*, slices 
 time over all streams, so that a batch of millions needs no more state than its
 windows; between two rounds everything that lies behind is forgotten.  With count
 windows it holds rows back until every stream that counts has promised that nothing
-older will come, because only then are positions final.
+older will come, because only then are positions final; and so it does for an operator
+that joins in the order of time, or not until a slice of time is over.
 
 Exact: a round is complete up to its cut for every row of this batch, and the
 frontier handed to the operator after it is the least of the cut and of what the
@@ -39,9 +40,7 @@ class Driver:
 
     def push(self, batch: Sequence[Rows | None], frontiers: Sequence[int]) -> list[Matches]:
         """Join a batch of accepted rows (by alias, as they arrived); *frontiers* by stream are those after it."""
-        after = [frontiers[s] for s in self.source]
-        if self._counting:
-            batch, after = self._hold(batch, after)
+        batch, after = self._held_back(batch, [frontiers[s] for s in self.source])
         ready = [_in_order(rows) for rows in batch]
         if sum(len(rows.times) for rows in ready if rows) <= SMALLEST_ROUND:
             return [*self.operator.insert(ready), *self.operator.advance(after)]
@@ -57,9 +56,7 @@ class Driver:
 
     def restore(self, batch: Sequence[Rows | None], frontiers: Sequence[int]) -> None:
         """Remember rows that were pushed before, perhaps by another process, up to these frontiers."""
-        after = [frontiers[s] for s in self.source]
-        if self._counting:
-            batch, after = self._hold(batch, after)
+        batch, after = self._held_back(batch, [frontiers[s] for s in self.source])
         self.operator.remember([_in_order(rows) for rows in batch])
         found = self.operator.advance(after)
         assert not found, "what is restored has been joined"
@@ -71,7 +68,7 @@ class Driver:
         last tuples whatever their filters say, since each of them has a position.
         """
         after = [frontiers[s] for s in self.source]
-        gate = min((after[a] for a in self._counting), default=FOREVER)
+        gate = self._gate(after)
         after = [min(gate, f) for f in after]
         windows, buffers = self.operator.program.windows, self.operator.buffers
         needed = [windows.horizon(a, after) for a in range(len(after))]
@@ -83,9 +80,13 @@ class Driver:
         """Rows held back."""
         return sum(len(rows.times) for rows in self.held if rows)
 
-    def _hold(self, batch: Sequence[Rows | None], after: list[int]) -> tuple[list[Rows | None], list[int]]:
-        """Let through what is older than the frontiers of all counting streams; keep the rest."""
-        gate = min(after[a] for a in self._counting)
+    def _gate(self, after: Sequence[int]) -> int:
+        """What is not older waits: for the frontiers of all counting streams, and for what the operator asks for."""
+        return min([self.operator.gate(after), *(after[a] for a in self._counting)])
+
+    def _held_back(self, batch: Sequence[Rows | None], after: list[int]) -> tuple[list[Rows | None], list[int]]:
+        """Let through what is older than the gate; keep the rest."""
+        gate = self._gate(after)
         passed: list[Rows | None] = []
         for a, rows in enumerate(batch):
             rows = _joined(self.held[a], rows)

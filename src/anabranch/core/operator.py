@@ -16,7 +16,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.core.buffers import Buffers
 from anabranch.core.program import Program
 
 Times = npt.NDArray[np.int64]
@@ -103,6 +102,30 @@ class Matches:
         )
 
 
+class Remembered(Protocol):
+    """What an operator remembers, as the runtimes ask for it; ``Buffers`` and ``Lists`` say what each means."""
+
+    peak: int
+    peak_bytes: int
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def tuples(self) -> int: ...
+
+    def live(self, s: int) -> int: ...
+
+    def oldest_row(self, s: int) -> int | None: ...
+
+    def counted_from(self, s: int, frontier: int) -> int: ...
+
+    def reserve(self, rows: Sequence[int]) -> None: ...
+
+    def export(self, s: int) -> tuple[Times, Times, int]: ...
+
+    def load(self, s: int, records: Times, counts: Times, first: int) -> None: ...
+
+
 class Raised(Exception):
     """The user's own function raised inside a compiled predicate; the runtime finds out what it said."""
 
@@ -112,10 +135,18 @@ class Operator(Protocol):
 
     name: str
     program: Program
-    buffers: Buffers
+
+    @property
+    def buffers(self) -> Remembered: ...
+
+    @property
+    def compared(self) -> int: ...
 
     def insert(self, batch: Sequence[Rows | None]) -> list[Matches]: ...
 
     def remember(self, batch: Sequence[Rows | None]) -> None: ...
 
     def advance(self, frontiers: Sequence[int]) -> list[Matches]: ...
+
+    def gate(self, frontiers: Sequence[int]) -> int:
+        """Rows not older than this are to wait; it never falls as the frontiers rise.  FOREVER: none."""

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from anabranch.core.ticks import FOREVER
+from anabranch.plan.algorithm import AUTO
 from anabranch.plan.feeds import KEY, Feed, Wish, feeds
 from anabranch.plan.lower import lower
 from anabranch.plan.query import Join, Stream
@@ -46,6 +47,7 @@ class OnBuckets:
         folder: Path | None = None,
         integer: bool = True,
         hot: bool = False,
+        algorithm: str = AUTO,
     ) -> None:
         self.case, self.dice, self.scale = case, dice, 1 if integer else SECOND
         self.late: list[tuple[str, int]] = []
@@ -55,7 +57,7 @@ class OnBuckets:
         self.schema = schema(integer)
         text = sql(case, integer=integer)
         streams = {name: Stream(name, self.schema) for name in case.streams}
-        (join,) = parse(_aliased(case, text), streams).joins
+        (join,) = parse(_aliased(case, text), streams).joined_by(algorithm).joins
         found = feeds(lower(join), Wish(hot=hot and _has_key(join)))
         if hot and _has_key(join):  # every key that the timelines have is as hot as any
             found = replace(found, feeds=tuple(replace(f, hot=_some_hot(f)) if f.keys else f for f in found.feeds))
@@ -170,10 +172,16 @@ class OnBuckets:
 
 
 def on_buckets(
-    case: Case, buckets: int, dice: Random, folder: Path | None = None, integer: bool = True, hot: bool = False
+    case: Case,
+    buckets: int,
+    dice: Random,
+    folder: Path | None = None,
+    integer: bool = True,
+    hot: bool = False,
+    algorithm: str = AUTO,
 ) -> Played:
     """Play a case on buckets; *hot* names some keys as hot."""
-    return play(case, OnBuckets(case, buckets, dice, folder, integer, hot))
+    return play(case, OnBuckets(case, buckets, dice, folder, integer, hot, algorithm))
 
 
 def _has_key(join: Join) -> bool:

@@ -17,7 +17,7 @@ from anabranch.core.lanes import lane
 from anabranch.core.operator import Matches, Operator, Rows
 from anabranch.core.program import Program
 from anabranch.core.ticks import FOREVER
-from anabranch.joins.nway import NWay
+from anabranch.joins.family.nway import NWay
 from anabranch.testing.oracle import Found
 from anabranch.testing.play import Numbered, Played, play
 from anabranch.testing.query import program, schema

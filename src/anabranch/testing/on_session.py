@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from anabranch import local
+from anabranch.plan.algorithm import AUTO
 from anabranch.testing.oracle import Found
 from anabranch.testing.play import Numbered, Played, play
 from anabranch.testing.query import SECOND, alias_in_sql, schema, sql
@@ -23,7 +24,7 @@ from anabranch.testing.tuples import table
 class OnSession:
     """The runtime of a case as its users meet it."""
 
-    def __init__(self, case: Case, integer: bool = True, computed: bool = False) -> None:
+    def __init__(self, case: Case, integer: bool = True, computed: bool = False, algorithm: str = AUTO) -> None:
         self.case, self.integer, self.scale = case, integer, 1 if integer else SECOND
         self.schema = schema(integer)
         self.late: list[tuple[str, int]] = []
@@ -38,6 +39,7 @@ class OnSession:
                 idle={stream: ticks * self.scale for stream, ticks in case.idle.items()},
                 late=lambda rows: self._apart(self.late, rows),
                 dead=lambda rows: self._apart(self.bad, rows),
+                algorithm=algorithm,
             ),
         )
 
@@ -86,6 +88,6 @@ def _computed(name: str) -> str:
     return _plain(name).replace(f"{name}.id AS", f"{name}.id + 0 AS", 1)
 
 
-def on_session(case: Case, integer: bool = True, computed: bool = False) -> Played:
+def on_session(case: Case, integer: bool = True, computed: bool = False, algorithm: str = AUTO) -> Played:
     """Play a case as a query in this process."""
-    return play(case, OnSession(case, integer, computed))
+    return play(case, OnSession(case, integer, computed, algorithm))

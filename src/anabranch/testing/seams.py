@@ -12,12 +12,13 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from anabranch.core import buffers, driver
-from anabranch.joins import liveness, nway
+from anabranch.joins import liveness, partials
+from anabranch.joins.family import nway
 
 
 @contextmanager
 def seams(pane: int = 2, round_: int = 4, room: int = 3, reorder: int = 2, sweep: int = 1) -> Iterator[None]:
-    """Rows of a pane and of a round, matches between two visits of the kernel, insertions between two orders.
+    """Rows of a pane and of a round, matches (partial ones too) that have room, insertions between two orders.
 
     *sweep* is how few tuples make it worth while to look for those that have waited in vain.
     """
@@ -25,5 +26,6 @@ def seams(pane: int = 2, round_: int = 4, room: int = 3, reorder: int = 2, sweep
         stack.enter_context(patch.multiple(buffers, SMALLEST_PANE=pane, LARGEST_PANE=pane))
         stack.enter_context(patch.multiple(driver, SMALLEST_ROUND=round_, LARGEST_ROUND=round_))
         stack.enter_context(patch.multiple(nway, ROOM=room, REORDER_EVERY=reorder))
+        stack.enter_context(patch.multiple(partials, SMALLEST=room))
         stack.enter_context(patch.multiple(liveness, FEWEST=sweep))
         yield

@@ -37,12 +37,15 @@ ROWS = st.builds(
 REACH = st.sampled_from([0, 1, 2, 3, 5, 8, 8, 20])
 
 
+SHAPES = ("uniform", "path", "star", "ranges", "graph")
+
+
 @st.composite
-def windows(draw: st.DrawFn, counts: bool = True, most: int = 4) -> tuple[Form, ...]:
+def windows(draw: st.DrawFn, counts: bool = True, most: int = 4, shapes: Collection[str] = SHAPES) -> tuple[Form, ...]:
     """Any forms of windows over two to *most* aliases, never contradictory, not always bounded."""
     choices = [("a", "b"), ("a", "b", "c"), ("a", "a'"), ("a", "a'", "b"), ("a", "b", "c", "d")]
     aliases = draw(st.sampled_from([each for each in choices if len(each) <= most]))
-    shape = draw(st.sampled_from(["uniform", "path", "star", "ranges", "graph"]))
+    shape = draw(st.sampled_from(tuple(shapes)))
     forms: list[Form] = []
     if shape == "uniform":
         forms.append(Width(aliases, draw(REACH), draw(st.booleans()) and len(aliases) > 2))
@@ -95,9 +98,10 @@ def timelines(
     bad: bool = False,
     counts: bool = True,
     most: int = 4,
+    shapes: Collection[str] = SHAPES,
 ) -> Case:
     """Any timeline: tuples in any order up to a lateness and sometimes beyond, in any batches, heartbeats, ends."""
-    forms = draw(windows(counts, most))
+    forms = draw(windows(counts, most, shapes))
     case = Case(forms, predicate=draw(st.sampled_from(sorted(predicates))))
     lateness = {stream: draw(st.integers(0, 4)) for stream in case.streams if draw(st.booleans())}
     ahead = {stream: draw(st.sampled_from([0, 0, 0, 0, 0, 3, 20])) for stream in case.streams}

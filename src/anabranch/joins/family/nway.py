@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,9 +24,12 @@ from anabranch.core.memory import RANK, SIDE, TABLE, WIDTH, Array
 from anabranch.core.operator import Matches, Raised, Rows
 from anabranch.core.program import Program, lane_word
 from anabranch.core.records import Packed, admitted, wanted
+from anabranch.core.tally import COMPARED, Tally
+from anabranch.core.ticks import FOREVER
 from anabranch.core.words import address
 from anabranch.joins import probe
 from anabranch.joins.liveness import Liveness
+from anabranch.joins.options import Options as Told
 from anabranch.joins.order import Order, indexes_of, orders
 
 ROOM = 16_384  # matches between two visits of the kernel
@@ -37,11 +41,17 @@ class NWay:
     """The operator over its buffers; everything it remembers is in them."""
 
     name = "nway"
+    Options: ClassVar[type[Told]] = Told
 
-    def __init__(self, program: Program, buffers: Buffers | None = None) -> None:
-        self.program = program
+    @classmethod
+    def refuses(cls, program: Program) -> tuple[str, str] | None:
+        """It answers everything."""
+        return None
+
+    def __init__(self, program: Program, options: Told | None = None, tally: Tally | None = None) -> None:
+        self.program, self.tally = program, tally
         self.orders = orders(program)
-        self.buffers = buffers or Buffers(program, indexes_of(self.orders))
+        self.buffers = Buffers(program, indexes_of(self.orders))
         self._predicate = program.predicate.compiled()
         self._filters = [
             sum(1 << i for i, c in enumerate(program.conjuncts) if c.streams == {s}) for s in range(program.n)
@@ -91,7 +101,22 @@ class NWay:
         self.buffers.expire(frontiers)
         self._liveness.sweep(frontiers, self._stored)
         self._stored = 0
+        if self.tally is not None:
+            self.tally.words[COMPARED] = self.compared
+            self.tally.buffered.append(self.buffers.tuples())
         return []
+
+    def record_bytes(self, s: int) -> int:
+        """What a tuple of a stream takes, but for its share of the indexes."""
+        return 8 * self._layout[s][0]
+
+    def looked_up(self, sizes: Sequence[float] | None) -> Sequence[Order]:
+        """How the others are looked up for each arriving stream, at these sizes of the streams if they are known."""
+        return self.orders if sizes is None else orders(self.program, sizes, self.buffers.indexes)
+
+    def gate(self, frontiers: Sequence[int]) -> int:
+        """Nothing waits."""
+        return FOREVER
 
     @property
     def compared(self) -> int:
