@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 
+from anabranch.cli.algorithm import add_algorithm_option
 from anabranch.cli.functions import add_functions_option, functions_of
 from anabranch.cli.queries import parse
 from anabranch.cli.streams import (
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how many rows a stream brings in a second (in a unit of time, where time is an integer)",
     )
     add_lateness_option(parser)
+    add_algorithm_option(parser)
     add_functions_option(parser)
     parser.add_argument("--json", action="store_true", help="the same as JSON; times are in ticks, null is unbounded")
 
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_query(arguments)
     streams = known(open_streams(arguments, text))
     functions = functions_of(arguments.functions)
-    query = parse(text, streams, functions=tuple(functions))
+    query = parse(text, streams, functions=tuple(functions)).joined_by(arguments.algorithm)
     expected = Expected(
         rates_by_stream(arguments.rate, streams), ticks_by_stream("--lateness", arguments.lateness, streams)
     )

@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 from rich.console import Console
 
+from anabranch.cli.algorithm import add_algorithm_option
 from anabranch.cli.functions import add_functions_option, functions_of
 from anabranch.cli.on_spark import on_spark
 from anabranch.cli.progress import Progress
@@ -45,7 +46,6 @@ from anabranch.plan.outline import size
 from anabranch.plan.query import Query, Stream
 
 HELP = "run a query over files and write its answer"
-ALGORITHMS = ("auto", "nway")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,14 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoint", metavar="DIR", type=named, help="where progress is kept for a restart (spark runtime only)"
     )
-    parser.add_argument(
-        "--algorithm",
-        metavar="NAME",
-        type=str.lower,
-        choices=ALGORITHMS,
-        default="auto",
-        help=f"one of {', '.join(ALGORITHMS)}",
-    )
+    add_algorithm_option(parser)
     out = judged(output_argument)
     parser.add_argument(
         "--output", metavar="OUT", type=out, help="a .parquet, .csv or .jsonl file; standard output without it"
@@ -93,7 +86,7 @@ def _in_process(arguments: argparse.Namespace) -> int:
     sources = open_streams(arguments, text)
     streams = known(sources)
     functions = functions_of(arguments.functions)
-    query = parse(text, streams, functions=tuple(functions))
+    query = parse(text, streams, functions=tuple(functions)).joined_by(arguments.algorithm)
     lateness = _lateness(arguments, query, streams)
     with Outputs(arguments) as outputs:
         options = Options(lateness, late=outputs.late.write, dead=outputs.dead.write)
@@ -115,7 +108,7 @@ def _on_spark(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.checkpoint or tempfile.mkdtemp(prefix="anabranch-"))
     try:
         streams = replays.known(sources, folder)
-        query = parse(text, streams, functions=tuple(functions))
+        query = parse(text, streams, functions=tuple(functions)).joined_by(arguments.algorithm)
         lateness = _lateness(arguments, query, streams)
         with Outputs(arguments) as outputs, sessions.session(arguments.master) as spark:
             run = replays.Replay(spark, query, sources, functions, lateness, folder)

@@ -14,10 +14,10 @@ from anabranch.core.driver import Driver
 from anabranch.core.operator import Matches, Raised, Rows
 from anabranch.core.program import FILTER, Lane
 from anabranch.core.records import TIME_LANE
+from anabranch.core.tally import Tally
 from anabranch.core.ticks import FOREVER
 from anabranch.engine.refine import Filters, Refiner, told
 from anabranch.engine.side import Side
-from anabranch.joins.nway import NWay
 from anabranch.plan.lower import Lowered, lower
 from anabranch.plan.query import MATCH_START, MATCH_TIME, Join, matches_column
 
@@ -35,13 +35,18 @@ class ArrowJoin:
     """The operator of one join, with everything around it that speaks Arrow."""
 
     def __init__(
-        self, join: Join, functions: Mapping[str, Callable[..., Any]] | None = None, timed: bool = True
+        self,
+        join: Join,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        timed: bool = True,
+        tally: Tally | None = None,
     ) -> None:
         timed = timed or not join.columns  # a table without a column would forget how many rows it has
         self.lowered: Lowered = lower(join, functions, timed)
         self.functions = dict(functions or {})
         self.streams = list(dict.fromkeys(member.stream.name for member in join.members))
-        self.operator = NWay(self.lowered.program)
+        integer = join.members[0].stream.integer_time
+        self.operator = join.algorithm.operator(self.lowered.program, integer, tally)
         self.driver = Driver(self.operator, [self.streams.index(member.stream.name) for member in join.members])
         self.sides = {
             s: Side(pa.schema([_field(member.stream.schema, name) for name in columns]))

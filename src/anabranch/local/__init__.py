@@ -23,6 +23,7 @@ from anabranch.core.ticks import FOREVER
 from anabranch.core.times import check_time_type
 from anabranch.local.rows import arrow, one_batch
 from anabranch.local.session import Options, Session
+from anabranch.plan.algorithm import AUTO
 from anabranch.plan.query import Stream
 from anabranch.plan.sql import parse
 
@@ -34,6 +35,7 @@ def sql(
     streams: Mapping[str, Any],
     functions: Mapping[str, Callable[..., Any]] | None = None,
     time: Mapping[str, str] | None = None,
+    algorithm: str = AUTO,
 ) -> pa.Table:
     """The answer of *query* over finite tables (or data frames), by the names that stand in FROM.
 
@@ -43,7 +45,7 @@ def sql(
     """
     tables = {name: arrow(name, given) for name, given in streams.items()}
     known = _known({name: table.schema for name, table in tables.items()}, time or {})
-    parsed = parse(query, known, functions=tuple(functions or ()), batch=True)
+    parsed = parse(query, known, functions=tuple(functions or ()), batch=True).joined_by(algorithm)
     session = Session(parsed, functions, Options(lateness=dict.fromkeys(_read(parsed), FOREVER), dead=_refuse))
     used = {name: one_batch(table) for name, table in tables.items() if name in session.streams}
     return pa.concat_tables([session.schema.empty_table(), *session.push(used, last=True)])
@@ -57,7 +59,9 @@ def start(
     options: Options | None = None,
 ) -> Session:
     """A session of *query* over live streams with these schemas."""
-    parsed = parse(query, _known(schemas, time or {}), functions=tuple(functions or ()))
+    parsed = parse(query, _known(schemas, time or {}), functions=tuple(functions or ())).joined_by(
+        (options or Options()).algorithm
+    )
     return Session(parsed, functions, options)
 
 

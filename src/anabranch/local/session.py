@@ -29,6 +29,7 @@ from anabranch.engine.join import Arrived, ArrowJoin
 from anabranch.files.json_text import rows_json
 from anabranch.local.rows import arrow, one_batch
 from anabranch.local.select import Select
+from anabranch.plan.algorithm import AUTO
 from anabranch.plan.query import Query, Stream, reads_time
 
 ARRIVAL = "arrival"
@@ -46,6 +47,7 @@ class Options:
     idle: Mapping[str, int | str] = field(default_factory=dict)
     late: Callable[[pa.Table], None] | None = None
     dead: Callable[[pa.Table], None] | None = None
+    algorithm: str = AUTO  # a member of the join family by name, perhaps with options
 
 
 class Checked(NamedTuple):

@@ -1,7 +1,7 @@
 """What a query will do, as plain values: how each join looks tuples up, what it forgets, what it holds.
 
 ``explain`` reads the plan that a runtime would run and adds nothing of its own: the
-orders are those of ``joins.order``, the record is the one that the buffers lay out,
+orders and the record are those of the operator that would join,
 and a tuple's life is a row of the closed matrix.  So an explanation is right when the
 plan is, and it can be printed (``plan.outline``), compared, or written as JSON.
 
@@ -18,12 +18,11 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from anabranch.core.buffers import Buffers
 from anabranch.core.errors import Refused
-from anabranch.core.memory import WIDTH
 from anabranch.core.program import Program
 from anabranch.core.ticks import FOREVER, plus
-from anabranch.joins.order import Order, Step, indexes_of, orders
+from anabranch.joins.family import DEFAULT
+from anabranch.joins.order import Order, Step
 from anabranch.plan import translate
 from anabranch.plan.feeds import Wish, feeds
 from anabranch.plan.lower import Lowered
@@ -31,7 +30,6 @@ from anabranch.plan.query import MATCH_START, MATCH_TIME, Join, Member, Query, m
 from anabranch.plan.sql.differences import difference_bounds
 
 TICKS_A_SECOND = 1_000_000
-ALGORITHM, WHY_NWAY = "nway", "one operator for all streams, without intermediate matches"
 
 
 @dataclass(frozen=True)
@@ -100,6 +98,7 @@ class Joined:
     implied: tuple[tuple[bool, ...], ...]
     arrivals: tuple[tuple[LookUp, ...], ...]
     ordered_by_size: bool
+    fixed: bool  # whether the order never changes, and tuples hang in lists: all members of the family but the default
     buckets: str  # which rows go where on Spark, and why
 
 
@@ -149,28 +148,25 @@ def _relation(join: Join) -> pa.Schema:
 
 def _joined(lowered: Lowered, expected: Expected) -> Joined:
     program, members = lowered.program, lowered.join.members
-    chosen = orders(program)
-    indexes = indexes_of(chosen)
-    buffers = Buffers(program, indexes)
-    streams = tuple(
-        _remembered(lowered, s, 8 * int(buffers.memory.streams[s, WIDTH]), expected) for s in range(program.n)
-    )
+    algorithm, integer = lowered.join.algorithm, members[0].stream.integer_time
+    operator = algorithm.operator(program, integer)
+    streams = tuple(_remembered(lowered, s, operator.record_bytes(s), expected) for s in range(program.n))
     sizes = [stream.tuples for stream in streams]
     known = [size + 1 for size in sizes if size is not None]
-    if len(known) == program.n:
-        chosen = orders(program, known, buffers.indexes)
+    chosen = operator.looked_up(known if len(known) == program.n else None)
     closed, given = program.windows.closed.tolist(), program.windows.given.tolist()
     return Joined(
         lowered.join.name,
-        ALGORITHM,
-        WHY_NWAY,
-        members[0].stream.integer_time,
+        str(algorithm),
+        algorithm.why,
+        integer,
         streams,
         tuple(_condition(condition, lowered) for condition in lowered.join.where),
         tuple(tuple(None if ticks == FOREVER else ticks for ticks in row) for row in closed),
         tuple(tuple(a < b for a, b in zip(*rows, strict=True)) for rows in zip(closed, given, strict=True)),
         tuple(_look_ups(order, program, lowered) for order in chosen),
-        len(known) == program.n,
+        len(known) == program.n and algorithm.member.name == DEFAULT,
+        algorithm.member.name != DEFAULT,
         feeds(lowered, Wish(rates=expected.rates)).why,
     )
 
@@ -234,7 +230,10 @@ def _place(condition: exp.Expression, streams: tuple[str, ...], lowered: Lowered
     refined = next((one.why for one in lowered.refined if one.condition.unnest() is condition.unnest()), None)
     refined = refined and refined.replace("`", "")
     if any(conjunct.key is not None and conjunct.text == text for conjunct in lowered.program.conjuncts):
-        return "key", refined or "looked up in an index, and exact"
+        found = (
+            "looked up in an index" if lowered.join.algorithm.member.name == DEFAULT else "compared with each candidate"
+        )
+        return "key", refined or f"{found}, and exact"
     if refined is not None:
         return "candidates", refined
     if len(streams) == 1:

@@ -81,8 +81,11 @@ def _join(join: Joined) -> Node:
         children.append(Node("conditions", (), tuple(map(_condition, between))))
     children.append(Node("windows", tuple(_windows(join))))
     note = "at these rates" if join.ordered_by_size else "at the start; chosen anew when the streams differ in size"
+    note = "always in this order" if join.fixed else note
     arrivals = zip(join.streams, join.arrivals, strict=True)
-    children.append(Node(f"look-ups ({note})", (), tuple(_arrival(stream.alias, order) for stream, order in arrivals)))
+    children.append(
+        Node(f"look-ups ({note})", (), tuple(_arrival(stream.alias, order, join.fixed) for stream, order in arrivals))
+    )
     body = []
     counting = [stream.alias for stream in join.streams if stream.rows is not None]
     if counting and len(join.streams) > 1:
@@ -162,20 +165,23 @@ def _table(cells: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "   ".join([first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)])
 
 
-def _arrival(alias: str, order: Sequence[LookUp]) -> Node:
+def _arrival(alias: str, order: Sequence[LookUp], lists: bool) -> Node:
     if not order:
         return Node(f"{alias} arrives: it matches by itself")
-    return Node(f"{alias} arrives: {', then '.join(step.stream for step in order)}", tuple(map(_look_up, order)))
+    return Node(
+        f"{alias} arrives: {', then '.join(step.stream for step in order)}",
+        tuple(_look_up(step, lists) for step in order),
+    )
 
 
-def _look_up(step: LookUp) -> str:
+def _look_up(step: LookUp, lists: bool) -> str:
     ways = []
     if step.key:
-        ways.append(f"index on {' and '.join(step.key)}")
+        ways.append(f"{'the bucket of' if lists else 'index on'} {' and '.join(step.key)}")
     elif step.band is not None:
         ways.append(f"the range of {step.band} in the panes of the window")
     else:
-        ways.append("the panes of the window")
+        ways.append("its list, through the window" if lists else "the panes of the window")
     if step.tested:
         ways.append(f"test {' and '.join(step.tested)}")
     return f"{step.stream} by {'; '.join(ways)}"

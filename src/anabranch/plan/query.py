@@ -9,13 +9,14 @@ and every name in them is exact: as written in FROM, as spelled in the schema.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 from sqlglot import exp
 
 from anabranch.core.windows import Windows
+from anabranch.plan.algorithm import AUTO, Algorithm
 
 MATCH_TIME = "match_time"
 MATCH_START = "match_start"
@@ -57,6 +58,7 @@ class Join:
     windows: Windows
     where: tuple[exp.Expression, ...]
     columns: tuple[tuple[str, str], ...]
+    algorithm: Algorithm = Algorithm()
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,12 @@ class Query:
     output: tuple[str, ...]
     finite: bool
     plain: tuple[tuple[str, ...], ...] | None
+
+    def joined_by(self, algorithm: str) -> Query:
+        """The same, with an algorithm for all joins for which the query names none itself."""
+        chosen = Algorithm.of(algorithm)
+        joins = tuple(replace(join, algorithm=chosen) if join.algorithm.name == AUTO else join for join in self.joins)
+        return replace(self, joins=joins)
 
 
 def reads_time(query: Query) -> bool:

@@ -17,6 +17,8 @@ from pyspark.sql.types import LongType, StructField, StructType, TimestampType
 from anabranch.core.errors import Refused
 from anabranch.core.ticks import FOREVER
 from anabranch.engine.join import ArrowJoin
+from anabranch.joins.family import DEFAULT
+from anabranch.plan.algorithm import AUTO
 from anabranch.plan.feeds import Feeds, Wish, feeds
 from anabranch.plan.lower import lower
 from anabranch.plan.query import MATCH_START, MATCH_TIME, Join, Query, matches_column, reads_time
@@ -61,7 +63,8 @@ class Options:
     *whole_rows* keeps all columns of late and bad rows, not only those that the query
     reads; they travel and are stored then.  *hot* are values of the key that a large
     part of the rows has (tuples, where the key has several columns): their rows are
-    spread over all buckets, and must be named from the first start on.
+    spread over all buckets, and must be named from the first start on.  *algorithm* is
+    a member of the join family by name, perhaps with options: ``lazy(tau=5s)``.
     """
 
     buckets: int | None = None
@@ -69,6 +72,7 @@ class Options:
     spread: str | None = None
     whole_rows: bool = False
     hot: Sequence[Any] = ()
+    algorithm: str = AUTO
 
     def __post_init__(self) -> None:
         """Refuse what can be seen to be wrong without a query."""
@@ -107,7 +111,7 @@ def sql(
     used = _used(names, streams)
     streaming = _is_streaming(used)
     known = {name: each.stream for name, each in streams.items()}
-    parsed = parse(query, known, functions=tuple(functions), batch=not streaming)
+    parsed = parse(query, known, functions=tuple(functions), batch=not streaming).joined_by(chosen.algorithm)
     zone = str(spark.conf.get(ZONE, "UTC"))
     for join in parsed.joins:
         check_zone(join, zone)
@@ -231,6 +235,7 @@ def fingerprint(found: Feeds) -> str:
         str(VERSION),
         *(f"{m.alias} {m.stream.name} {m.stream.time} {m.rows} {m.stream.schema.to_string()}" for m in join.members),
         repr(join.windows.closed.tolist()),
+        *([] if join.algorithm.name in (AUTO, DEFAULT) else [str(join.algorithm)]),
         *sorted(condition.sql(dialect="spark") for condition in join.where),
         *(f"{feed.name} {feed.road} {feed.keys} {sorted(feed.hot)} {feed.spreads}" for feed in found.feeds),
     ]

@@ -13,6 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from anabranch.core.errors import Refused
+from anabranch.plan.algorithm import Algorithm, hinted
 from anabranch.plan.query import Join, Query, Stream, matches_column
 from anabranch.plan.sql.differences import difference_bounds
 from anabranch.plan.sql.members import (
@@ -193,11 +194,12 @@ class _Reader:
             written.meta["at"] = place(column)
             return with_fields(written, field_names(found, source.members, column))
 
+        algorithm = hinted(select) or Algorithm()
         names = rewrite(select, View(source.scope, write, name, self.functions), self.text)
         for key in ("joins", "where", "constraints", "hint"):
             select.set(key, None)
         select.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(name, quoted=True))))
-        self.joins.append(Join(name, source.members, joined, source.where, tuple(used)))
+        self.joins.append(Join(name, source.members, joined, source.where, tuple(used), algorithm))
         return names
 
     def _shell(self, select: exp.Select, ctes: Sources, outer: Scope | None) -> tuple[str, ...]:
