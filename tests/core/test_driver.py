@@ -34,6 +34,9 @@ class Recorder:
     def reserve(self, rows: list[int]) -> None:
         """Room is not its business."""
 
+    def gate(self, frontiers: list[int]) -> int:
+        return FOREVER
+
     def insert(self, batch: list[Rows | None]) -> list[Any]:
         self._batch = []
         for s, rows in enumerate(batch):
