@@ -18,7 +18,7 @@ from anabranch.testing.play import check
 from anabranch.testing.seams import seams
 from anabranch.testing.timeline import Case
 
-EXAMPLES = int(os.environ.get("ANABRANCH_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("ANABRANCH_EXAMPLES", "50"))
 ROUNDS, ROOMS = st.sampled_from([1, 4, 1000]), st.sampled_from([1, 3, 100])
 
 

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.joins.family.test_agrees import EXAMPLES
 
 from anabranch.joins.family import member, names
 from anabranch.testing.members import answers, timelines_of
@@ -21,7 +22,7 @@ TOLD = {"lazy": "lazy(tau=3, liveness=true)", "general_lazy": "general_lazy(tau=
 
 @pytest.mark.parametrize("name", names())
 def test_a_session_agrees_with_the_definition(name: str) -> None:
-    @settings(max_examples=25, suppress_health_check=SLOW)
+    @settings(max_examples=EXAMPLES // 10, suppress_health_check=SLOW)
     @given(timelines_of(member(name), crashes=False))
     def agrees(case: Case) -> None:
         assume(answers(member(name), case))
@@ -32,7 +33,7 @@ def test_a_session_agrees_with_the_definition(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_buckets_agree_with_the_definition(name: str) -> None:
-    @settings(max_examples=40, suppress_health_check=SLOW)
+    @settings(max_examples=EXAMPLES // 8, suppress_health_check=SLOW)
     @given(timelines_of(member(name)), st.integers(1, 3), st.integers(0, 9_999))
     def agrees(case: Case, buckets: int, seed: int) -> None:
         assume(answers(member(name), case))
